@@ -35,8 +35,7 @@
 /* What cutting takes for a value and a modulus, in cycles, for a word and beside words. */
 #define CUT_CYCLES 0.05
 
-/* The squares are known but for rounding, and rounding scaled values adds to them; the reconstruction needs a distance
- * from M / 2 too. */
+/* The squares are known but for rounding, and the reconstruction needs a distance from M / 2. */
 #define MARGIN 0.03
 
 double

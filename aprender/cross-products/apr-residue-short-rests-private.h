@@ -10,9 +10,9 @@ G_BEGIN_DECLS
  *
  *   z_j z_k = h_j h_k + d_j h_k + d_k h_j + d_j d_k.
  *
- * A column's rests are whole numbers t in units of 2^-n_bits of its own; the sum of t_j h_k is at most the root of the
- * sum of all t_j² times that of all h_k², which is below half the product of the moduli: so the squares of rests are
- * counted, and those that there is no room for are not short. */
+ * A column's rests are whole numbers t in units of 2^-n_bits of its own. The square of the sum of t_j h_k is at most
+ * the sum of all t_j² times that of all h_k², and the latter is below half the product of the moduli. So the squares
+ * of rests are counted, and rests that there is no room for are not short. */
 
 typedef struct
 {
@@ -27,11 +27,11 @@ typedef struct
   double *pairs;   /* (owned) (nullable) d_j d_k, on and below the diagonal */
 } AprResidueShortRests;
 
-/* False where there is no memory. @n_columns is a multiple of APR_RESIDUE_PANEL. */
-gboolean apr_residue_short_rests_init (AprResidueShortRests *self,
-                                       const AprResidueModuli *moduli,
-                                       gsize n_columns,
-                                       gboolean weighted);
+/* @n_columns is a multiple of APR_RESIDUE_PANEL. Where there is no memory, no rest is short. */
+void apr_residue_short_rests_init (AprResidueShortRests *self,
+                                   const AprResidueModuli *moduli,
+                                   gsize n_columns,
+                                   gboolean weighted);
 
 void apr_residue_short_rests_clear (AprResidueShortRests *self);
 

@@ -33,7 +33,7 @@ apr_residue_short_rests_count_bits (const AprResidueModuli *moduli, gsize n_colu
   return n_columns <= MAX_COLUMNS ? (guint) CLAMP (bits, 0, MAX_BITS) : 0;
 }
 
-gboolean
+void
 apr_residue_short_rests_init (AprResidueShortRests *self,
                               const AprResidueModuli *moduli,
                               gsize n_columns,
@@ -46,12 +46,12 @@ apr_residue_short_rests_init (AprResidueShortRests *self,
   self->factors = g_new0 (double, n_columns);
   self->totals = g_new0 (double, n_columns);
   if (self->n_bits == 0)
-    return TRUE;
+    return;
 
   self->sums = apr_pages_new (n_columns * n_columns * sizeof *self->sums, TRUE);
   self->pairs = apr_pages_new (n_columns * n_columns * sizeof *self->pairs, TRUE);
-
-  return self->sums != NULL && self->pairs != NULL;
+  if (self->sums == NULL || self->pairs == NULL)
+    self->n_bits = 0;
 }
 
 void
@@ -78,7 +78,8 @@ apr_residue_short_rests_count (AprResidueShortRests *self, gsize column, double 
   double whole = rest * self->factors[column];
   double total = self->totals[column] + whole * whole;
 
-  if (self->n_bits == 0 || whole != (gint32) whole || total > self->limit)
+  /* One that is too small for doubles is 0. */
+  if (self->n_bits == 0 || whole == 0 || whole != (gint32) whole || total > self->limit)
     return FALSE;
   self->totals[column] = total;
 

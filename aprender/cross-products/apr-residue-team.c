@@ -110,8 +110,9 @@ apr_residue_team_init (AprResidueTeam *self,
   if (g_size_checked_mul (&size, get_n_tiles (self), moduli->n_moduli * get_tile_size (self)))
     self->sums = apr_pages_new (size, TRUE);
 
-  return apr_residue_short_rests_init (&self->short_rests, moduli, n_padded, weights != NULL) &&
-         self->staged != NULL && self->residues != NULL && self->sums != NULL;
+  apr_residue_short_rests_init (&self->short_rests, moduli, n_padded, weights != NULL);
+
+  return self->staged != NULL && self->residues != NULL && self->sums != NULL;
 }
 
 void
@@ -217,6 +218,17 @@ square_panels (AprResidueTeam *self)
     }
 }
 
+/* What the weighted squares of a block's whole numbers sum to, at most, as squares of values: rounding adds up to a
+ * half to each of them. */
+static double
+bound_squares (const AprResidueTeam *self, gsize column)
+{
+  double added = ldexp (0.5 * sqrt ((double) self->n_rows), -self->scale[column]);
+  double root = sqrt (self->squares[column]) + (self->squares[column] > 0 ? added : 0);
+
+  return root * root * self->weight;
+}
+
 /* Whether the weights suit the unit of those before them, or have to begin with another; false where they have too many
  * bits. */
 static gboolean
@@ -265,7 +277,7 @@ judge_block (AprResidueTeam *self)
       /* A NaN is not within them either. */
       if (!(squares > ldexp (1, -RANGE) && squares < ldexp (1, RANGE)))
         g_atomic_int_set (&self->unsuited, 1);
-      if (self->totals[i] + squares * self->weight > self->limits[i] || squares > self->largest[i])
+      if (self->totals[i] + bound_squares (self, i) > self->limits[i] || squares > self->largest[i])
         self->renewed = TRUE;
     }
 }
@@ -306,7 +318,11 @@ set_scales (AprResidueTeam *self)
   apr_residue_weights_set_unit (&self->weights);
   self->weight = ldexp (1, apr_residue_weights_get_bits (&self->weights));
   for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
-    set_scale (self, i);
+    {
+      set_scale (self, i);
+      if (bound_squares (self, i) > self->limits[i])
+        g_atomic_int_set (&self->unsuited, 1);
+    }
 }
 
 static void
@@ -518,6 +534,8 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
       if (part == 0)
         set_scales (self);
       apr_team_barrier (team);
+      if (self->unsuited)
+        return;
     }
   if (part == 0)
     apr_residue_weights_split (&self->weights, self->n_rows);
@@ -537,7 +555,7 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
   if (part == 0)
     {
       for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
-        self->totals[i] += self->squares[i] * self->weight;
+        self->totals[i] += bound_squares (self, i);
       self->n_summed += self->n_rows;
       self->short_rests.any |= n_short > 0;
       start_fetching (self);
@@ -589,12 +607,11 @@ flush_tile (AprResidueTeam *self, gsize left, gsize right)
       guint64 any = 0;
 
       for (k = 0; k < n_parts; k++)
-        any |= (guint64) (parts[n_parts - 1 - k] = found[k][i]);
+        parts[n_parts - 1 - k] = found[k][i];
       if (self->short_rests.any && other <= one)
-        {
-          apr_residue_short_rests_move (&self->short_rests, one, other, parts + n_parts - 1);
-          any |= (guint64) (parts[n_parts - 1] | parts[n_parts]);
-        }
+        apr_residue_short_rests_move (&self->short_rests, one, other, parts + n_parts - 1);
+      for (k = 0; k <= n_parts; k++)
+        any |= (guint64) parts[k];
       if (any != 0 && other <= one && one < self->n_columns)
         apr_exact_sums_add_parts (
           self->state, apr_residue_team_get_entry (self, one, other), parts, n_parts + 1,

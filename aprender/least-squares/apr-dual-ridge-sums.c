@@ -17,6 +17,9 @@
 #define TWICE_BATCH 32
 #define TWICE_BATCHES_PER_SUM 8
 
+/* The batches of a part are counted once for both. */
+G_STATIC_ASSERT (BATCH *BATCHES_PER_SUM == TWICE_BATCH * TWICE_BATCHES_PER_SUM);
+
 /* Values that are compared before anything follows from them. */
 #define AT_ONCE 8
 
@@ -89,7 +92,7 @@ read_batch (
 typedef struct
 {
   const AprDualRidge *self;
-  gsize n_batches;        /* in a part, at most */
+  gsize n_batches;        /* of BATCH features in a part, at most */
   double *products;       /* (owned) (nullable) of each part, K */
   const double *u;        /* (unowned) */
   double norm;            /* of it */

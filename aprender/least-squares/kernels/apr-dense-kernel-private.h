@@ -60,9 +60,9 @@ typedef struct
    * columns, a multiple of APR_DENSE_PAD, and @products has the leading parts of all rows before the rest of all;
    * returns the sum of squares of Xu. No sum of absolute values of products is above that row's size for Xu, and no
    * norm of a column above its norm. With u = 2^-53, each entry of Xu errs by at most 2.1 n (n / APR_DENSE_PAD + 10)
-   * u^2 times its size, and where the sums are 0 before, each entry of X'Xu by 3.1 (n_rows + 3)^2 u^2 times its norm
-   * times that of Xu. Nothing may be near the ends of the exponents' range. All processors get the same bits only
-   * where every product is exact in double. */
+   * u^2 times its size. Where the sums are 0 before, each entry of X' times the products that were found errs by at
+   * most 3.1 (n_rows + 3)^2 u^2 times its norm times theirs. Nothing may be near the ends of the exponents' range. All
+   * processors get the same bits only where every product is exact in double. */
   double (*add_products_twice) (const double *x,
                                 gsize n_rows,
                                 gsize n,

@@ -325,8 +325,8 @@ ADD_EXACTLY (double)
 ADD_EXACTLY (Vector)
 
 /* Subtracts a product from @sum; returns what rounding took away, which is added to the sum to get the difference
- * itself. @sum keeps its exponent, so that both are smaller than it is, and what it loses is known without a rounding
- * but that of what is returned. */
+ * itself. @sum keeps its exponent: it changes by a multiple of its last bit, which is exact, and what it loses of the
+ * product is known without a rounding but that of what is returned. */
 static inline Vector
 subtract_twice (Vector *sum, Vector a, Vector b)
 {
@@ -345,7 +345,9 @@ subtract_twice (Vector *sum, Vector a, Vector b)
 #endif
 }
 
-/* What a sum begins with, so that it keeps its exponent while what is added to it stays below @sizes. */
+/* What a sum begins with, so that it keeps its exponent while what is added to it stays below @sizes, and 2^-10 of that
+ * for roundings: where 2^e is the power of two next below, 6 2^e is in the middle of what has that exponent, from 4 2^e
+ * to 8 2^e. */
 static inline Vector
 find_starts (Vector sizes)
 {
@@ -403,6 +405,7 @@ add_products_twice (const double *x,
       squares += product_high[i] * product_high[i];
     }
 
+  /* Above 0, for starts that are numbers. */
   norm = __builtin_sqrt (squares) + 0x1p-400;
   for (j = 0; j < n; j += TWICE_VECTORS * LANES)
     {

@@ -299,7 +299,7 @@ test_limit (void)
   gsize n = 0;
 
   apr_residue_moduli_init (&moduli, 1, 10);
-  g_assert_true (apr_residue_short_rests_init (&shorts, &moduli, APR_RESIDUE_PANEL, FALSE));
+  apr_residue_short_rests_init (&shorts, &moduli, APR_RESIDUE_PANEL, FALSE);
   apr_residue_short_rests_set_scale (&shorts, 3, 40);
   g_assert_false (apr_residue_short_rests_count (&shorts, 3, ldexp (1, -41 - (gint) shorts.n_bits)));
   g_assert_cmpfloat (shorts.totals[3], ==, 0);

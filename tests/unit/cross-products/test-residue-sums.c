@@ -266,6 +266,75 @@ test_many_rows (gconstpointer data)
   check (data, x, y, NULL, ORDINARY);
 }
 
+/* Whole numbers that are larger than the values of which they are rounded, for as many rows as sums are kept for: their
+ * squares are not those of the values. */
+static void
+test_rounded_up (gconstpointer data)
+{
+  const gsize n_rows = 16384;
+  const gsize p = 100;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (10);
+  g_autofree double *values = g_new (double, n_rows *p);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  gsize i;
+
+  for (i = 0; i < n_rows * p; i++)
+    values[i] = i % p > 0 ? (g_rand_boolean (rand) ? 1 : -1) : i / p < 1024 ? 12.515625 : 22.515625;
+  x = matrix_new (n_rows, p, values);
+  y = matrix_new (n_rows, 1, values);
+  check (data, x, y, NULL, OUTLIERS);
+}
+
+/* Sums that are 0, of whole numbers and rests that are not. */
+static void
+test_zero_sums (gconstpointer data)
+{
+  enum
+  {
+    N_ROWS = 100,
+    P = 100
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (11);
+  double values[N_ROWS * P];
+  double target[N_ROWS];
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  gsize i;
+
+  for (i = 0; i < N_ROWS * P; i++)
+    values[i] = i / P % 2 == 0 ? -1 : 1;
+  for (i = 0; i < 4 * P; i++)
+    if (i % P % 8 == 0)
+      values[i] = i < P ? 3 * 0x1p-10 : -0x1p-10;
+  for (i = 0; i < N_ROWS; i++)
+    target[i] = g_rand_boolean (rand) ? 1 : -1;
+  x = matrix_new (N_ROWS, P, values);
+  y = matrix_new (N_ROWS, 1, target);
+  check (data, x, y, NULL, OUTLIERS);
+}
+
+/* A number that is beside large ones what doubles cannot hold any more. */
+static void
+test_vanishing (gconstpointer data)
+{
+  enum
+  {
+    N_ROWS = 1000
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (12);
+  g_autoptr (AprTensor) x = make_matrix (rand, ORDINARY, N_ROWS, 100, APR_DTYPE_F32);
+  double target[N_ROWS];
+  g_autoptr (AprTensor) y = NULL;
+  gsize i;
+
+  for (i = 0; i < N_ROWS; i++)
+    target[i] = 0x1p200 * (float) (1 + g_rand_double (rand));
+  target[77] = 1e-300;
+  y = matrix_new (N_ROWS, 1, target);
+  check (data, x, y, NULL, OUTLIERS);
+}
+
 /* Integers that no double is equal to. */
 static void
 test_wide_integers (gconstpointer data)
@@ -338,6 +407,9 @@ main (int argc, char *argv[])
       add (kernels[i].name, "kinds", &kernels[i], test_kinds);
       add (kernels[i].name, "weights", &kernels[i], test_weights);
       add (kernels[i].name, "many-rows", &kernels[i], test_many_rows);
+      add (kernels[i].name, "rounded-up", &kernels[i], test_rounded_up);
+      add (kernels[i].name, "zero-sums", &kernels[i], test_zero_sums);
+      add (kernels[i].name, "vanishing", &kernels[i], test_vanishing);
       add (kernels[i].name, "wide-integers", &kernels[i], test_wide_integers);
       add (kernels[i].name, "cancelled", &kernels[i], test_cancelled);
     }

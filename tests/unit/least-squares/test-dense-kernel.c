@@ -207,7 +207,7 @@ find_products (const double *x,
     }
   for (j = 0; j < n; j++)
     errors[j] +=
-      3.2 * ((double) n_rows + 3) * ((double) n_rows + 3) * unit * unit * norms[j] * sqrt (squares);
+      3.1 * ((double) n_rows + 3) * ((double) n_rows + 3) * unit * unit * norms[j] * sqrt (squares);
   mpq_clear (factor);
 }
 
