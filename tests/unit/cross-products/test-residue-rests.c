@@ -247,7 +247,7 @@ test_rests (gconstpointer data)
   guint n_moduli;
   int kind;
 
-  for (n_moduli = max - 3; n_moduli <= max; n_moduli++)
+  for (n_moduli = max - 3; n_moduli <= max; n_moduli += runs_slowly () ? 3 : 1)
     for (kind = 0; kind < N_KINDS; kind++)
       check (kernel, rand, n_moduli, (Kind) kind, NULL);
 }
