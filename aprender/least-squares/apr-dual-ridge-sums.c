@@ -323,6 +323,7 @@ apr_dual_ridge_multiply (const AprDualRidge *self,
   guint n_parts = plan (self, 8 * n * p, G_MAXUINT, &parts);
   double squares = 0;
   double of_batches;
+  gsize n_moves;
   gsize i;
   gsize part;
 
@@ -347,8 +348,8 @@ apr_dual_ridge_multiply (const AprDualRidge *self,
   /* Of X'u; and of X times it, with adding the batches up. */
   of_batches = 3.1 * (TWICE_BATCH + 3) * (TWICE_BATCH + 3) +
                7 * (TWICE_BATCHES_PER_SUM + 1) * (TWICE_BATCH + TWICE_BATCHES_PER_SUM);
-  size->error = apr_dual_ridge_bound_product_error (self) * sqrt (self->trace) * norm +
-                1.1 *
-                  (of_batches * sqrt (n) + 8 * (double) (parts.n_batches / BATCHES_PER_SUM + n_parts + 1)) *
-                  UNIT * UNIT * sqrt (squares) * (1 + 0x1p-20);
+  n_moves = parts.n_batches / BATCHES_PER_SUM + n_parts + 1;
+  size->error =
+    apr_dual_ridge_bound_product_error (self) * sqrt (self->trace) * norm +
+    1.1 * (of_batches * sqrt (n) + 8 * (double) n_moves) * UNIT * UNIT * sqrt (squares) * (1 + 0x1p-20);
 }

@@ -20,7 +20,11 @@ typedef double Place __attribute__ ((vector_size (8 * LANES), aligned (8)));
 #endif
 
 /* No row and no vector of a tile is left over. */
-#define FUSED_STEP (ROWS > LANES ? ROWS : LANES)
+#if ROWS > LANES
+# define FUSED_STEP ROWS
+#else
+# define FUSED_STEP LANES
+#endif
 
 /* A dot product keeps APR_DENSE_PAD partial sums, whatever LANES is, and adds them up in one order. */
 #define PARTS (APR_DENSE_PAD / LANES)
