@@ -13,10 +13,6 @@
 /* In the second cache, where tiles of bytes are read from: 8 panels of at most 96 kB. */
 #define NEAR_BYTE_PANELS 8
 
-/* Rows of columns of fixed point that are multiplied before more is fetched: a processor fetches few lines at a time,
- * and stops where there are more. After as many, AVX-512 with IFMA counts lower sums in any case. */
-#define FIXED_ROWS ((gsize) 120)
-
 #define S(i) APR_SLICE_S##i
 
 /* By the numbers of slices that the panels have. */
@@ -167,7 +163,6 @@ multiply_parts (
   guint slice = product->left == APR_SLICE_FIXED ? APR_SLICE_HEAD : product->left;
   const AprPackedOperand *operand = &self->right;
   AprSliceFetch *fetch = worker_get_fetch (self);
-  gsize row;
   const double *left;
   const double *right;
 
@@ -184,10 +179,8 @@ multiply_parts (
   right = apr_packed_operand_get_slice (operand, slice, r * APR_SLICE_PANEL);
 
   if (product->left == APR_SLICE_FIXED)
-    for (row = 0; row < n_rows; row += FIXED_ROWS)
-      self->kernel->multiply_fixed (left + row, right + row, apr_packed_operand_get_distance (operand),
-                                    MIN (FIXED_ROWS, n_rows - row), first, fetch, lanes[0], lanes[1],
-                                    lanes[2]);
+    self->kernel->multiply_fixed (left, right, apr_packed_operand_get_distance (operand), n_rows, first,
+                                  fetch, lanes[0], lanes[1], lanes[2]);
   else if (product->left == APR_SLICE_TAIL)
     self->kernel->multiply_tails (left, right, n_rows, first, lanes[0]);
   else

@@ -97,7 +97,7 @@ worker_get_fetch (AprExactSumsWorker *self)
   return &self->next[self->n_fetched];
 }
 
-/* Fetches some of it between products that do not do so themselves. */
+/* Fetches some of it: called between products, where what multiplies them does not fetch by itself. */
 static inline void
 worker_fetch (AprExactSumsWorker *self)
 {

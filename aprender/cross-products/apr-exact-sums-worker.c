@@ -23,7 +23,7 @@ G_STATIC_ASSERT (MAX_BLOCKS <= 256);
 /* How many bytes are fetched ahead: what the second cache has room for beside the slices. */
 #define MAX_NEXT (1 << 17)
 
-/* To fetch it again and again takes no memory's time. */
+/* A line that is in the cache all the time, for when there is nothing to fetch. */
 static const guint8 nothing_line[APR_SLICE_LINE];
 static const AprSliceFetch nothing = { nothing_line, nothing_line };
 

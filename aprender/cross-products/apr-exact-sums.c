@@ -297,8 +297,8 @@ apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, 
   guint64 bits = 0;
 
   /* What is 0 may be where there are no limbs. */
-  while (parts[n_parts - 1] == 0)
-    n_parts--;
+  for (; parts[n_parts - 1] == 0; n_parts--)
+    g_assert (n_parts > 1);
 
   exponent -= 32 * (gint) (n_parts - 1);
   first = apr_exact_sums_find_limb (exponent);

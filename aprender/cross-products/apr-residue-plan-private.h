@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 #define APR_RESIDUE_VALUES_PER_REST 128
 #define APR_RESIDUE_VALUES_PER_SHORT_REST 32
 
-/* Return the binary logarithm of the largest sum of squares of a scaled column, and of the largest scaled value. */
+/* Return the binary logarithm of the largest sum of squares of a column's whole numbers, and of the largest of them. */
 double apr_residue_plan_get_max_sum (const AprResidueModuli *moduli);
 double apr_residue_plan_get_max_value (const AprResidueModuli *moduli);
 

@@ -155,7 +155,7 @@ multiply_row (const AprResidueTeam *self, const Panels *panels, gsize row, doubl
     }
 }
 
-/* The rests of a block. Those of a row that are in the thread's panels are chained, the short ones first. */
+/* The rests of a block. Those of a row that are in the thread's panels are chained. */
 typedef struct
 {
   const AprResidueRest *all; /* (unowned) */

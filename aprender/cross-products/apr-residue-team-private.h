@@ -115,9 +115,8 @@ void apr_residue_team_add_short_rests (AprResidueTeam *self, gsize part, gsize n
 AprResidueColumns apr_residue_team_get_columns (const AprResidueTeam *self, gsize panel);
 
 /* Makes room in the state for all sums, and for terms from @min to @max of which an entry gets at most @n_terms, or
- * none
- * where @min is above @max: at once, since it takes long to make more room later. For the first thread only, between
- * barriers; where the work was cancelled, nothing may be added then. */
+ * none where @min is above @max: at once, since it takes long to make more room later. For the first thread only,
+ * between barriers; where the work was cancelled, nothing may be added then. */
 void apr_residue_team_cover (AprResidueTeam *self, gint min, gint max, guint n_terms);
 
 /* The next of @n_tasks tasks; false where all are taken, or the work was cancelled. */

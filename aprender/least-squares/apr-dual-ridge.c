@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-dual-ridge-private.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -69,7 +69,7 @@ typedef struct
   void (*square) (const AprResidueColumns *columns, gsize n_panels, double *squares);
 
   /* Adds the values of a row of @n_panels panels that stand side by side, times @rest, to @sums. Sums that doubles
-   * cannot hold are rounded somehow. */
+   * cannot hold are rounded, not always in the same way. */
   void (*multiply_rest) (
     const AprResidueColumns *columns, gsize row, gsize n_panels, double rest, double *restrict sums);
 

@@ -138,7 +138,8 @@ typedef struct
   const guint8 *last;
 } AprSliceFetch;
 
-/* Returns what comes next, which is behind @last at the end: that line is then fetched, which does no harm. */
+/* Fetches the line at @next; returns where the next one is. That is behind @last once all are fetched, and stays there:
+ * fetching it once more does no harm. */
 static inline const guint8 *
 apr_slice_fetch_line (const guint8 *next, const guint8 *last)
 {
@@ -172,8 +173,8 @@ typedef struct
                           gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES]);
 
   /* The same of columns of which sum_whole () is true, in the products of their units, powers of two: upper and lower
-   * sums. Columns of the right panel before @first, which is 0 or 1, are left out. A line at least of @fetch is
-   * fetched for each 8 rows. %NULL where no multiplication is fused. */
+   * sums. Columns of the right panel before @first, which is 0 or 1, are left out. Of what @fetch
+   * says, at least a line is fetched for each 8 rows. %NULL where no multiplication is fused. */
   void (*multiply_whole) (const double *left,
                           const double *right,
                           const double left_units[APR_SLICE_PANEL],

@@ -103,7 +103,7 @@ multiply_tail_columns (const double *left,
 
 #define MULTIPLY_WHOLE(products) \
  multiply_whole_columns (left, right, units, products, n_rows, NULL, upper, lower)
-/* Fetches, if there is anything left. */
+/* The same, and fetches if anything is left: one call of a few is enough. */
 #define MULTIPLY_FIRST(products)                                                      \
  if (fetch->next < fetch->last)                                                       \
   multiply_whole_columns (left, right, units, products, n_rows, fetch, upper, lower); \

@@ -35,7 +35,8 @@ typedef struct
    * product is exact in double, as those of floats and of short whole numbers are. */
   AprDenseSubtractFunc subtract_products_fused;
 
-  /* What its n_columns need only be a multiple of, and its n_rows are best: APR_DENSE_STEP or half of it. */
+  /* Its n_columns need only be a multiple of this, which is APR_DENSE_STEP or half of it. It is fastest where n_rows is
+   * a multiple, too. */
   gsize fused_step;
 
   /* to -= factor from */

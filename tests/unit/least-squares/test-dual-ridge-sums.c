@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "aprender/least-squares/apr-dual-ridge-sums-private.h"
+#include "aprender/least-squares/apr-products-private.h"
 
 /* What the dual form sums in double and in twice its precision, beside the same sums in whole numbers: errors must be
  * within their bounds, and bounds must be of about the size that the theorems give. */
@@ -71,28 +72,6 @@ draw_u (GRand *rand, gboolean of_sum_0, double *u, gsize n)
     }
   for (i = 0; i < n && of_sum_0; i++)
     u[i] -= (double) (sum / (gint64) n + (i == 0 ? sum % (gint64) n : 0));
-}
-
-static mpz_t *
-new_integers (gsize n)
-{
-  mpz_t *numbers = g_new (mpz_t, n);
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    mpz_init (numbers[i]);
-
-  return numbers;
-}
-
-static void
-free_integers (mpz_t *numbers, gsize n)
-{
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    mpz_clear (numbers[i]);
-  g_free (numbers);
 }
 
 /* Reads a feature of whole numbers, and what is to be subtracted from it as that of one more sample. */
@@ -171,7 +150,7 @@ check_features (const AprDualRidge *ridge,
   double bound = apr_dual_ridge_bound_product_error (ridge) * apr_dual_ridge_find_norm (u, n);
   double squares = 0;
   g_autofree double *values = g_new (double, n + 1);
-  mpz_t *x = new_integers (n + 1);
+  mpz_t *x = apr_integers_new (n + 1);
   mpz_t factor;
   mpz_t product;
   gsize feature;
@@ -205,7 +184,7 @@ check_features (const AprDualRidge *ridge,
       squares += pow (ldexp (mpz_get_d (product), -X_BITS), 2);
     }
   mpz_clears (factor, product, NULL);
-  free_integers (x, n + 1);
+  apr_integers_free (x, n + 1);
 
   return sqrt (squares);
 }
@@ -247,8 +226,8 @@ check (GRand *rand,
                                   .width = centred ? width : n,
                                   .stride = apr_dense_pad (centred ? width : n) };
   g_autofree double *u = g_new0 (double, ridge.stride);
-  mpz_t *exact_products = new_integers (width * width);
-  mpz_t *exact_sums = new_integers (width);
+  mpz_t *exact_products = apr_integers_new (width * width);
+  mpz_t *exact_sums = apr_integers_new (width);
   double products_error = 0;
   double shift_products_error = 0;
   double sums_error = 0;
@@ -283,8 +262,8 @@ check (GRand *rand,
   if (centred)
     note_error (&worst->shift, find_error (sums[n].high, sums[n].low, exact_sums[n], 2 * X_BITS),
                 size.error * ridge.shift_size);
-  free_integers (exact_products, width * width);
-  free_integers (exact_sums, width);
+  apr_integers_free (exact_products, width * width);
+  apr_integers_free (exact_sums, width);
 }
 
 static void
