@@ -47,24 +47,31 @@ apr_residue_plan_get_max_sum (const AprResidueModuli *moduli)
 double
 apr_residue_plan_get_max_value (const AprResidueModuli *moduli)
 {
-  return 24 * moduli->n_words + 1 - MARGIN;
+  return moduli->max_bits - MARGIN;
 }
 
-static double
-read_value (const AprRows *x, const AprRows *y, gsize row, gsize column)
+/* Some of the values of X and y, which are counted row by row. */
+static void
+read_values (const AprRows *x, const AprRows *y, gsize first, gsize n, double *values)
 {
-  double value;
+  gsize n_columns = x->n_columns + y->n_columns;
 
-  if (column < x->n_columns)
-    apr_rows_read (x, row, 1, column, 1, 1, &value);
-  else
-    apr_rows_read (y, row, 1, column - x->n_columns, 1, 1, &value);
+  while (n > 0)
+    {
+      gsize column = first % n_columns;
+      const AprRows *rows = column < x->n_columns ? x : y;
+      gsize own = column < x->n_columns ? column : column - x->n_columns;
+      gsize n_read = MIN (n, rows->n_columns - own);
 
-  return value;
+      apr_rows_read (rows, first / n_columns, 1, own, n_read, n_read, values);
+      first += n_read;
+      values += n_read;
+      n -= n_read;
+    }
 }
 
-/* The binary logarithms of the scales of the columns of X and Y. A scale is the root of a mean square; where its
- * logarithm is not finite, it is of no use. Returns: (transfer full) */
+/* The binary logarithms of the scales of the columns of X and Y, rounded up. A scale is the root of a mean square;
+ * where its logarithm is not finite, it is of no use. Returns: (transfer full) */
 static double *
 find_log_scales (const AprRows *x, const AprRows *y)
 {
@@ -83,7 +90,7 @@ find_log_scales (const AprRows *x, const AprRows *y)
         scales[j] += row[j] * row[j] / (double) n;
     }
   for (j = 0; j < n_columns; j++)
-    scales[j] = 0.5 * log2 (scales[j]);
+    scales[j] = ceil (0.5 * log2 (scales[j]));
 
   return scales;
 }
@@ -94,16 +101,14 @@ count_bits (double value, double log_scale)
 {
   guint64 bits;
   gint exponent;
-  double count;
 
   memcpy (&bits, &value, sizeof bits);
   exponent = MAX ((gint) (bits >> 52 & 0x7ff), 1) - 1075;
   bits &= ((guint64) 1 << 52) - 1;
   bits |= fabs (value) >= 0x1p-1022 ? (guint64) 1 << 52 : 0;
   exponent += __builtin_ctzll (bits);
-  count = ceil (log_scale - exponent);
 
-  return (guint) CLAMP (count, 0, MAX_BITS - 1);
+  return (guint) CLAMP (log_scale - exponent, 0, MAX_BITS - 1);
 }
 
 /* Step by step through all values, in every column alike. */
@@ -144,17 +149,22 @@ sample (const AprRows *x, const AprRows *y, gsize counts[MAX_BITS], gsize *n_sam
 
   *n_samples = 0;
   for (first = 0; first < n_values; first += step)
-    for (i = first; i < MIN (first + MIN (step, SAMPLES_TOGETHER), n_values); i++)
-      {
-        gsize column = i % n_columns;
-        double value = read_value (x, y, i / n_columns, column);
+    {
+      double values[SAMPLES_TOGETHER];
+      gsize n_read = MIN (MIN (step, SAMPLES_TOGETHER), n_values - first);
 
-        ++*n_samples;
-        if (value == 0 || !isfinite (value) || !isfinite (log_scales[column]))
-          continue;
-        counts[count_bits (value, log_scales[column])]++;
-        n++;
-      }
+      read_values (x, y, first, n_read, values);
+      *n_samples += n_read;
+      for (i = 0; i < n_read; i++)
+        {
+          double log_scale = log_scales[(first + i) % n_columns];
+
+          if (values[i] == 0 || !isfinite (values[i]) || !isfinite (log_scale))
+            continue;
+          counts[count_bits (values[i], log_scale)]++;
+          n++;
+        }
+    }
 
   return n;
 }
@@ -207,11 +217,10 @@ apr_residue_plan_count (const AprResidueKernel *kernel, const AprRows *x, const 
       gsize n_rests;
       gsize n_long;
 
-      apr_residue_moduli_init (&moduli, kernel->residue_size, n);
+      apr_residue_moduli_init (&moduli, kernel->residue_size, kernel->long_words, n);
       /* Where a mean square is of that size, and the largest of a column a few times that. */
       bits = (apr_residue_plan_get_max_sum (&moduli) - weight_bits - log2 ((double) n_rows * 1.2)) / 2 - 1;
-      bits = MIN (bits, apr_residue_plan_get_max_value (&moduli) - 1 -
-                          log2 ((double) MIN (n_rows, APR_RESIDUE_ROWS)) / 2);
+      bits = MIN (bits, apr_residue_plan_get_max_value (&moduli) - 1 - MAX_BITS_ABOVE);
       short_bits = weight_bits == 0 ? apr_residue_short_rests_count_bits (&moduli, (gsize) n_columns) : 0;
       n_rests = count_above (counts, bits);
       n_long = count_above (counts, bits + short_bits);

@@ -235,7 +235,7 @@ apr_residue_sums_update (AprExactSums *state,
       return TRUE;
     }
 
-  apr_residue_moduli_init (&job.moduli, kernel->residue_size, n_moduli);
+  apr_residue_moduli_init (&job.moduli, kernel->residue_size, kernel->long_words, n_moduli);
   apr_residue_moduli_prepare (&job.moduli);
   g_mutex_init (&job.lock);
   if (together)

@@ -71,14 +71,17 @@ typedef struct
   double weight;                       /* as a whole number, all weights are below it; 1 without weights */
   double *staged;                      /* (owned) panels that are not read in place */
   double *squares;                     /* (owned) of each column */
+  double *largest;                     /* (owned) magnitude of each column */
+  double *bounds;                      /* (owned) of the squares of each column's whole numbers, as values */
   guint8 *residues;                    /* (owned) for each modulus, all panels */
 
   /* The sums, since they were last moved to the state. */
   gsize n_summed;                                        /* rows */
   double *totals;                                        /* (owned) weighted squares of each column */
   double *limits;                                        /* (owned) of the totals */
-  double *largest;                                       /* (owned) of the squares of a block */
+  double *max;                                           /* (owned) limits of magnitudes */
   gint *scale;                                           /* (owned) s of each column */
+  double *units;                                         /* (owned) 2^-s */
   double (*magic)[APR_RESIDUE_WORDS][APR_RESIDUE_PANEL]; /* (owned) of each panel */
   guint8 *sums; /* (owned) of the lower triangle of tiles, one tile for each modulus */
 } AprResidueTeam;

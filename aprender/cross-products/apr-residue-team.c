@@ -24,6 +24,9 @@
 /* How much the columns of a group may grow. */
 #define GROWTH 1.2
 
+/* By how many bits their largest magnitudes may. */
+#define MAX_GROWTH 1
+
 static gsize
 get_n_tiles (const AprResidueTeam *self)
 {
@@ -88,7 +91,10 @@ apr_residue_team_init (AprResidueTeam *self,
   self->totals = g_new0 (double, n_padded);
   self->limits = g_new0 (double, n_padded);
   self->largest = g_new0 (double, n_padded);
+  self->bounds = g_new0 (double, n_padded);
+  self->max = g_new0 (double, n_padded);
   self->scale = g_new0 (gint, n_padded);
+  self->units = g_new0 (double, n_padded);
   self->magic = g_aligned_alloc (self->n_panels, sizeof *self->magic, 64);
   self->threads = g_new0 (AprResidueThread, n_threads);
   for (i = 0; i < n_threads; i++)
@@ -137,7 +143,10 @@ apr_residue_team_clear (AprResidueTeam *self)
   g_free (self->totals);
   g_free (self->limits);
   g_free (self->largest);
+  g_free (self->bounds);
+  g_free (self->max);
   g_free (self->scale);
+  g_free (self->units);
   g_aligned_free (self->magic);
   apr_pages_free (self->staged);
   apr_pages_free (self->residues);
@@ -210,23 +219,25 @@ square_panels (AprResidueTeam *self)
       gsize n = index < n_tasks ? MIN (SQUARED_PANELS, self->n_in_place - panel) : 1;
       AprResidueColumns columns = apr_residue_team_get_columns (self, panel);
       double *squares = self->squares + panel * APR_RESIDUE_PANEL;
+      double *largest = self->largest + panel * APR_RESIDUE_PANEL;
 
       if (index >= n_tasks)
         stage_panel (self, panel);
       memset (squares, 0, n * APR_RESIDUE_PANEL * sizeof *squares);
-      self->kernel->square (&columns, n, squares);
+      memset (largest, 0, n * APR_RESIDUE_PANEL * sizeof *largest);
+      self->kernel->square (&columns, n, squares, largest);
     }
 }
 
 /* What the weighted squares of a block's whole numbers sum to, at most, as squares of values: rounding adds up to a
  * half to each of them. */
-static double
-bound_squares (const AprResidueTeam *self, gsize column)
+static void
+bound_squares (AprResidueTeam *self, gsize column)
 {
-  double added = ldexp (0.5 * sqrt ((double) self->n_rows), -self->scale[column]);
+  double added = 0.5 * sqrt ((double) self->n_rows) * self->units[column];
   double root = sqrt (self->squares[column]) + (self->squares[column] > 0 ? added : 0);
 
-  return root * root * self->weight;
+  self->bounds[column] = root * root * self->weight;
 }
 
 /* Whether the weights suit the unit of those before them, or have to begin with another; false where they have too many
@@ -272,12 +283,13 @@ judge_block (AprResidueTeam *self)
     {
       double squares = self->squares[i] *= SQUARES_MARGIN;
 
+      bound_squares (self, i);
       if (squares == 0)
         continue;
       /* A NaN is not within them either. */
       if (!(squares > ldexp (1, -RANGE) && squares < ldexp (1, RANGE)))
         g_atomic_int_set (&self->unsuited, 1);
-      if (self->totals[i] + bound_squares (self, i) > self->limits[i] || squares > self->largest[i])
+      if (self->totals[i] + self->bounds[i] > self->limits[i] || self->largest[i] > self->max[i])
         self->renewed = TRUE;
     }
 }
@@ -293,17 +305,18 @@ set_scale (AprResidueTeam *self, gsize column)
   gint scale = 0;
   guint word;
 
-  self->limits[column] = self->largest[column] = 0;
+  self->limits[column] = self->max[column] = 0;
   if (self->squares[column] > 0)
     {
       scale = (gint) floor (MIN ((max_sum - squares - log2 (self->weight * MAX (n_blocks, 1) * GROWTH)) / 2,
-                                 max_value - squares / 2 - 0.2));
+                                 max_value - log2 (self->largest[column]) - MAX_GROWTH));
       self->limits[column] = exp2 (max_sum - 2 * scale);
-      self->largest[column] = exp2 (2 * (max_value - scale));
+      self->max[column] = exp2 (max_value - scale);
     }
 
   self->totals[column] = 0;
   self->scale[column] = scale;
+  self->units[column] = ldexp (1, -scale);
   apr_residue_short_rests_set_scale (&self->short_rests, column, scale);
   for (word = 0; word < self->moduli->n_words; word++)
     self->magic[column / APR_RESIDUE_PANEL][word][column % APR_RESIDUE_PANEL] =
@@ -320,7 +333,8 @@ set_scales (AprResidueTeam *self)
   for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
     {
       set_scale (self, i);
-      if (bound_squares (self, i) > self->limits[i])
+      bound_squares (self, i);
+      if (self->bounds[i] > self->limits[i])
         g_atomic_int_set (&self->unsuited, 1);
     }
 }
@@ -555,7 +569,7 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
   if (part == 0)
     {
       for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
-        self->totals[i] += bound_squares (self, i);
+        self->totals[i] += self->bounds[i];
       self->n_summed += self->n_rows;
       self->short_rests.any |= n_short > 0;
       start_fetching (self);

@@ -187,7 +187,7 @@ cut_residues (gpointer data)
   guint word;
   gsize i;
 
-  apr_residue_moduli_init (&moduli, kernel->residue_size, (guint) count_moduli (peak));
+  apr_residue_moduli_init (&moduli, kernel->residue_size, kernel->long_words, (guint) count_moduli (peak));
   apr_residue_moduli_prepare (&moduli);
   for (word = 0; word < moduli.n_words; word++)
     for (i = 0; i < APR_RESIDUE_PANEL; i++)

@@ -31,7 +31,7 @@ load_value (const AprResidueColumns *columns, gboolean is_float, gsize place)
 }
 
 static void
-square (const AprResidueColumns *columns, gsize n_panels, double *squares)
+square (const AprResidueColumns *columns, gsize n_panels, double *squares, double *largest)
 {
   gsize panel;
   gsize row;
@@ -41,9 +41,13 @@ square (const AprResidueColumns *columns, gsize n_panels, double *squares)
     {
       gsize first = panel * APR_RESIDUE_PANEL;
       float64x2_t sums[APR_RESIDUE_PANEL / 2];
+      float64x2_t max[APR_RESIDUE_PANEL / 2];
 
       for (i = 0; i < APR_RESIDUE_PANEL / 2; i++)
-        sums[i] = vld1q_f64 (squares + first + 2 * i);
+        {
+          sums[i] = vld1q_f64 (squares + first + 2 * i);
+          max[i] = vld1q_f64 (largest + first + 2 * i);
+        }
       for (row = 0; row < columns->n_rows; row++)
         for (i = 0; i < APR_RESIDUE_PANEL / 2; i++)
           {
@@ -51,9 +55,13 @@ square (const AprResidueColumns *columns, gsize n_panels, double *squares)
               load_value (columns, columns->is_float, row * columns->stride + first + 2 * i);
 
             sums[i] = vfmaq_f64 (sums[i], value, value);
+            max[i] = vmaxq_f64 (max[i], vabsq_f64 (value));
           }
       for (i = 0; i < APR_RESIDUE_PANEL / 2; i++)
-        vst1q_f64 (squares + first + 2 * i, sums[i]);
+        {
+          vst1q_f64 (squares + first + 2 * i, sums[i]);
+          vst1q_f64 (largest + first + 2 * i, max[i]);
+        }
     }
 }
 

@@ -24,15 +24,21 @@ load_value (const AprResidueColumns *columns, gboolean is_float, gsize place)
 }
 
 INLINE void
-square_panel (const AprResidueColumns *columns, gboolean is_float, gsize first, double *squares)
+square_panel (
+  const AprResidueColumns *columns, gboolean is_float, gsize first, double *squares, double *largest)
 {
+  const __m256d sign = _mm256_set1_pd (-0.0);
   __m256d sums[4];
+  __m256d max[4];
   gsize row;
   gsize i;
 
 #pragma GCC unroll 4
   for (i = 0; i < 4; i++)
-    sums[i] = _mm256_loadu_pd (squares + 4 * i);
+    {
+      sums[i] = _mm256_loadu_pd (squares + 4 * i);
+      max[i] = _mm256_loadu_pd (largest + 4 * i);
+    }
   for (row = 0; row < columns->n_rows; row++)
 #pragma GCC unroll 4
     for (i = 0; i < 4; i++)
@@ -40,22 +46,26 @@ square_panel (const AprResidueColumns *columns, gboolean is_float, gsize first, 
         __m256d value = load_value (columns, is_float, row * columns->stride + first + 4 * i);
 
         sums[i] = _mm256_fmadd_pd (value, value, sums[i]);
+        max[i] = _mm256_max_pd (max[i], _mm256_andnot_pd (sign, value));
       }
 #pragma GCC unroll 4
   for (i = 0; i < 4; i++)
-    _mm256_storeu_pd (squares + 4 * i, sums[i]);
+    {
+      _mm256_storeu_pd (squares + 4 * i, sums[i]);
+      _mm256_storeu_pd (largest + 4 * i, max[i]);
+    }
 }
 
 static void
-square (const AprResidueColumns *columns, gsize n_panels, double *squares)
+square (const AprResidueColumns *columns, gsize n_panels, double *squares, double *largest)
 {
   gsize i;
 
   for (i = 0; i < n_panels * APR_RESIDUE_PANEL; i += APR_RESIDUE_PANEL)
     if (columns->is_float)
-      square_panel (columns, TRUE, i, squares + i);
+      square_panel (columns, TRUE, i, squares + i, largest + i);
     else
-      square_panel (columns, FALSE, i, squares + i);
+      square_panel (columns, FALSE, i, squares + i, largest + i);
 }
 
 /* Eight values of a row that is cut later: rows may be far apart. It may be beyond the last one, where there need be no

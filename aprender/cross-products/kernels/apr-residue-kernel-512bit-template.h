@@ -19,15 +19,23 @@
 /* Lines of residues that are fetched before they are written, for each modulus. */
 #define LINES_AHEAD 4
 
+/* What _mm512_range_pd () takes for the larger magnitude of two, without its sign. */
+#define LARGER_MAGNITUDE 11
+
 INLINE void
-square_panels (const AprResidueColumns *columns, gsize first, gsize n_panels, double *squares)
+square_panels (
+  const AprResidueColumns *columns, gsize first, gsize n_panels, double *squares, double *largest)
 {
   __m512d sums[2 * PANELS];
+  __m512d max[2 * PANELS];
   gsize row;
   gsize i;
 
   for (i = 0; i < 2 * n_panels; i++)
-    sums[i] = _mm512_loadu_pd (squares + 8 * i);
+    {
+      sums[i] = _mm512_loadu_pd (squares + 8 * i);
+      max[i] = _mm512_loadu_pd (largest + 8 * i);
+    }
   for (row = 0; row < columns->n_rows; row++)
     for (i = 0; i < 2 * n_panels; i++)
       {
@@ -37,20 +45,24 @@ square_panels (const AprResidueColumns *columns, gsize first, gsize n_panels, do
                         : _mm512_loadu_pd ((const double *) columns->values + place);
 
         sums[i] = _mm512_fmadd_pd (value, value, sums[i]);
+        max[i] = _mm512_range_pd (max[i], value, LARGER_MAGNITUDE);
       }
   for (i = 0; i < 2 * n_panels; i++)
-    _mm512_storeu_pd (squares + 8 * i, sums[i]);
+    {
+      _mm512_storeu_pd (squares + 8 * i, sums[i]);
+      _mm512_storeu_pd (largest + 8 * i, max[i]);
+    }
 }
 
 static void
-square (const AprResidueColumns *columns, gsize n_panels, double *squares)
+square (const AprResidueColumns *columns, gsize n_panels, double *squares, double *largest)
 {
   gsize i;
 
   for (i = 0; i + PANELS <= n_panels; i += PANELS)
-    square_panels (columns, i, PANELS, squares + i * APR_RESIDUE_PANEL);
+    square_panels (columns, i, PANELS, squares + i * APR_RESIDUE_PANEL, largest + i * APR_RESIDUE_PANEL);
   for (; i < n_panels; i++)
-    square_panels (columns, i, 1, squares + i * APR_RESIDUE_PANEL);
+    square_panels (columns, i, 1, squares + i * APR_RESIDUE_PANEL, largest + i * APR_RESIDUE_PANEL);
 }
 
 INLINE void
@@ -91,6 +103,34 @@ fetch_rows (const AprResidueColumns *columns, gsize row, gboolean is_float)
     }
 }
 
+/* Rounds values to whole numbers: these are the lowest 51 bits of the sums, with the bias that is in @magic. */
+INLINE void
+round_row (__m512d value[2], const double *magic, __m512i sums[2])
+{
+  gsize i;
+
+#pragma GCC unroll 2
+  for (i = 0; i < 2; i++)
+    {
+      __m512d shift = _mm512_load_pd (magic + 8 * i);
+      __m512d sum = _mm512_add_pd (value[i], shift);
+
+      value[i] = _mm512_sub_pd (value[i], _mm512_sub_pd (sum, shift));
+      sums[i] = _mm512_castpd_si512 (sum);
+    }
+}
+
+/* The lower or upper 32 bits of the sums. */
+INLINE __m512i
+join_halves (const __m512i sums[2], gboolean upper)
+{
+  const __m512i even = _mm512_setr_epi32 (0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+
+  return _mm512_permutex2var_epi32 (sums[0], upper ? _mm512_add_epi32 (even, _mm512_set1_epi32 (1)) : even,
+                                    sums[1]);
+}
+
+/* One addition rounds to two words, or to a long word, behind which stands what has its top. */
 INLINE void
 cut_row (__m512d value[2],
          const double (*magic)[APR_RESIDUE_PANEL],
@@ -98,34 +138,77 @@ cut_row (__m512d value[2],
          __m512i digits[APR_RESIDUE_WORDS],
          __m512d rests[2])
 {
-  const __m512i even = _mm512_setr_epi32 (0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-  /* Bits 0, 6, 12 and 18 of each word. */
-  const __m512i places = _mm512_set1_epi64 (0x322c2620120c0600);
-  const __m512i digit_bits = _mm512_set1_epi32 (0x7f3f3f3f);
-  const __m512i top_bits = _mm512_set1_epi32 ((gint) 0xff3f3f3f);
+  /* Bits 0, 6, and so on to 42, of which two words begin with the lowest. */
+  const __m512i places = _mm512_set1_epi64 (0x2a241e18120c0600);
+  __m512i sums[2];
   guint word;
   gsize i;
 
-#pragma GCC unroll 4
-  for (word = n_words; word-- > 0;)
+  if (n_words == 1)
     {
-      __m512d sum[2];
-      __m512i low;
+      round_row (value, magic[0], sums);
+      digits[0] = join_halves (sums, FALSE);
+      digits[1] = join_halves (sums, TRUE);
+    }
+#pragma GCC unroll 2
+  for (word = n_words; word >= 2; word -= 2)
+    {
+      const __m512i bits =
+        _mm512_set1_epi64 (word == n_words ? (gint64) 0xff3f3f3f3f3f3f3f : 0x7f3f3f3f3f3f3f3f);
 
+      round_row (value, magic[word - 2], sums);
 #pragma GCC unroll 2
       for (i = 0; i < 2; i++)
-        {
-          __m512d shift = _mm512_load_pd (magic[word] + 8 * i);
+        sums[i] = _mm512_and_si512 (_mm512_multishift_epi64_epi8 (places, sums[i]), bits);
+      digits[word - 1] = join_halves (sums, TRUE);
+      digits[word - 2] = join_halves (sums, FALSE);
+    }
+  if (n_words == 3)
+    {
+      /* Bits 0, 6, 12 and 18 of each. */
+      const __m512i places_of_one = _mm512_set1_epi64 (0x322c2620120c0600);
 
-          sum[i] = _mm512_add_pd (value[i], shift);
-          value[i] = _mm512_sub_pd (value[i], _mm512_sub_pd (sum[i], shift));
-        }
-      low = _mm512_permutex2var_epi32 (_mm512_castpd_si512 (sum[0]), even, _mm512_castpd_si512 (sum[1]));
-      digits[word] = _mm512_and_si512 (_mm512_multishift_epi64_epi8 (places, low),
-                                       word == n_words - 1 ? top_bits : digit_bits);
+      round_row (value, magic[0], sums);
+      digits[0] = _mm512_and_si512 (_mm512_multishift_epi64_epi8 (places_of_one, join_halves (sums, FALSE)),
+                                    _mm512_set1_epi32 (0x7f3f3f3f));
     }
   rests[0] = value[0];
   rests[1] = value[1];
+}
+
+/* The tops of two rows, in the lowest bits of 16, in the order in which their sums are packed: for looking them up. */
+INLINE __m512i
+pack_tops (__m512i one, __m512i other)
+{
+  const __m512i order =
+    _mm512_setr_epi32 (0x20000, 0x60004, 0x220020, 0x260024, 0xa0008, 0xe000c, 0x2a0028, 0x2e002c, 0x120010,
+                       0x160014, 0x320030, 0x360034, 0x1a0018, 0x1e001c, 0x3a0038, 0x3e003c);
+
+  return _mm512_permutex2var_epi16 (one, order, other);
+}
+
+/* What rounds to two words: the bias of the upper one, too. */
+INLINE void
+join_magic (const AprResidueModuli *moduli,
+            const double (*magic)[APR_RESIDUE_PANEL],
+            guint n_words,
+            double (*joined)[APR_RESIDUE_PANEL])
+{
+  const __m512i exponent_bits = _mm512_set1_epi64 (0x7ff0000000000000);
+  guint word;
+  gsize i;
+
+  for (word = 0; word < n_words; word++)
+    for (i = 0; i < APR_RESIDUE_PANEL; i += 8)
+      {
+        __m512d one = _mm512_load_pd (magic[word] + i);
+        /* The unit times 2^52. */
+        __m512d unit = _mm512_castsi512_pd (_mm512_and_si512 (_mm512_castpd_si512 (one), exponent_bits));
+        gboolean first = word % 2 == n_words % 2 && word + 1 < n_words;
+        double bias = first ? apr_residue_moduli_get_bias (moduli, word + 1) * 0x1p-28 : 0;
+
+        _mm512_store_pd (joined[word] + i, _mm512_add_pd (one, _mm512_mul_pd (unit, _mm512_set1_pd (bias))));
+      }
 }
 
 static gsize __attribute__ ((noinline))
@@ -190,6 +273,7 @@ find_residues (__m512i digits[4][APR_RESIDUE_WORDS],
                guint n_words,
                const guint32 *weights,
                gint32 start,
+               const guint16 *tops,
                const Divisor *divisor)
 {
   const __m512i order =
@@ -214,8 +298,17 @@ find_residues (__m512i digits[4][APR_RESIDUE_WORDS],
       for (row = 0; row < 4; row++)
         DOT_BYTES (sums[row], digits[row][word], weight);
     }
-  first = reduce_words (_mm512_packus_epi32 (sums[0], sums[1]), reciprocals, moduli);
-  second = reduce_words (_mm512_packus_epi32 (sums[2], sums[3]), reciprocals, moduli);
+  first = _mm512_packus_epi32 (sums[0], sums[1]);
+  second = _mm512_packus_epi32 (sums[2], sums[3]);
+  if (n_words == 1)
+    {
+      __m512i table = _mm512_loadu_si512 (tops);
+
+      first = _mm512_add_epi16 (first, _mm512_permutexvar_epi16 (digits[0][1], table));
+      second = _mm512_add_epi16 (second, _mm512_permutexvar_epi16 (digits[2][1], table));
+    }
+  first = reduce_words (first, reciprocals, moduli);
+  second = reduce_words (second, reciprocals, moduli);
 
   return _mm512_shuffle_epi8 (_mm512_packus_epi16 (first, second), order);
 }
@@ -234,6 +327,7 @@ cut_words (const AprResidueModuli *moduli,
   guint n_moduli = moduli->n_moduli;
   __m512i sums[APR_RESIDUE_MODULI];
   Divisor divisors[APR_RESIDUE_MODULI];
+  double joined[APR_RESIDUE_WORDS][APR_RESIDUE_PANEL] __attribute__ ((aligned (64)));
   gsize n_rests = 0;
   gsize row;
   guint i;
@@ -244,6 +338,7 @@ cut_words (const AprResidueModuli *moduli,
       divisors[i].reciprocal = (1u << 23) / moduli->modulus[i] * 0x10001;
       divisors[i].modulus = moduli->modulus[i] * 0x10001;
     }
+  join_magic (moduli, magic, n_words, joined);
   for (row = 0; row < columns->n_rows; row += 4)
     {
       guint8 *to = residues + APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL;
@@ -256,7 +351,7 @@ cut_words (const AprResidueModuli *moduli,
           __m512d value[2];
 
           load_row (columns, row + i, is_float, value);
-          cut_row (value, magic, n_words, digits[i], left[i]);
+          cut_row (value, joined, n_words, digits[i], left[i]);
         }
       if (G_UNLIKELY (has_rest (left)))
         {
@@ -266,10 +361,16 @@ cut_words (const AprResidueModuli *moduli,
           memcpy (copy, left, sizeof copy);
           n_rests += store_rests (copy, row, rests + n_rests);
         }
+      if (n_words == 1)
+        {
+          digits[0][1] = pack_tops (digits[0][1], digits[1][1]);
+          digits[2][1] = pack_tops (digits[2][1], digits[3][1]);
+        }
       fetch_rows (columns, row + 4, is_float);
       for (i = 0; i < n_moduli; i++, to += distance)
         {
-          __m512i found = find_residues (digits, n_words, moduli->weights[i], moduli->start[i], &divisors[i]);
+          __m512i found = find_residues (digits, n_words, moduli->weights[i], moduli->start[i],
+                                         moduli->tops[i], &divisors[i]);
 
           fetch_for_writing ((guintptr) to + LINES_AHEAD * 64);
           _mm512_store_si512 (to, found);
@@ -299,6 +400,8 @@ cut (const AprResidueModuli *moduli,
 {
   switch (moduli->n_words)
     {
+    case 1:
+      CUT (1);
     case 2:
       CUT (2);
     case 3:

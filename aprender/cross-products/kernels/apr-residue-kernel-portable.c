@@ -2,6 +2,7 @@
 #include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
 #include "aprender/cross-products/kernels/apr-residue-kernel-rest-template.h"
 
+#include <math.h>
 #include <string.h>
 
 #ifdef __SSE2__
@@ -79,7 +80,7 @@ join_rows (Four first, Four second)
 }
 
 static void
-square (const AprResidueColumns *columns, gsize n_panels, double *squares)
+square (const AprResidueColumns *columns, gsize n_panels, double *squares, double *largest)
 {
   gsize row;
   gsize i;
@@ -92,6 +93,7 @@ square (const AprResidueColumns *columns, gsize n_panels, double *squares)
                                          : ((const double *) columns->values)[place];
 
         squares[i] += value * value;
+        largest[i] = MAX (largest[i], fabs (value));
       }
 }
 

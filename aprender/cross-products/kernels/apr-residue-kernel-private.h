@@ -15,8 +15,8 @@ G_BEGIN_DECLS
  * state. What rounding takes from a value, its rest, is exact too; rests are few, and each is multiplied by its whole
  * row.
  *
- * A whole number is cut into words of 24 bits, and these into digits. A sum of digits times constants is congruent to
- * it modulo m, and small enough to be reduced by one multiplication with 1 / m.
+ * A whole number is cut into words of 24 bits, or is a long word, and these are cut into digits. A sum of digits times
+ * constants is congruent to it modulo m, and small enough to be reduced by one multiplication with 1 / m.
  *
  * That few residues take the place of many slices is the idea of K. Ozaki, Y. Uchino and T. Imamura, "Ozaki scheme II:
  * a GEMM-oriented emulation of floating-point matrix multiplication using an integer modular technique", 2025, which
@@ -60,13 +60,15 @@ typedef struct
   const char *name;
   gsize residue_size; /* 1 or 2 bytes */
   gsize step; /* rows of a column whose residues are side by side; rows are filled up to a multiple of it */
-  gsize turned_step; /* the same of a panel that is turned */
+  gsize turned_step;   /* the same of a panel that is turned */
+  gboolean long_words; /* whether whole numbers may be long words */
 
   /* Products of two residues in a cycle, roughly: beside it stands what a rest costs. */
   double rate;
 
-  /* Adds the squares of @n_panels panels that stand side by side to @squares, rounded. */
-  void (*square) (const AprResidueColumns *columns, gsize n_panels, double *squares);
+  /* Adds the squares of @n_panels panels that stand side by side to @squares, rounded, and raises @largest to the
+   * largest magnitudes, where there is no NaN. */
+  void (*square) (const AprResidueColumns *columns, gsize n_panels, double *squares, double *largest);
 
   /* Adds the values of a row of @n_panels panels that stand side by side, times @rest, to @sums. Sums that doubles
    * cannot hold are rounded, not always in the same way. */
@@ -76,7 +78,7 @@ typedef struct
   /* Writes the residues of h = rint (x 2^s), rows beyond @columns->n_rows as 0, up to a multiple of @step;
    * those of a modulus are @distance bytes behind those of the one before. @magic has for word d of each column
    * (1.5 2^52 + apr_residue_moduli_get_bias ()) 2^(24 d - s), aligned to 64 bytes. |h| must be below
-   * 2^(24 n_words + 1). Returns how many rests there are, and writes them. */
+   * 2^max_bits. Returns how many rests there are, and writes them. */
   gsize (*cut) (const AprResidueModuli *moduli,
                 const AprResidueColumns *columns,
                 const double (*magic)[APR_RESIDUE_PANEL],

@@ -24,6 +24,16 @@ static const guint32 words[] = {
 /* The bits that a whole number with its sign may have beyond its words. */
 #define TOP_BITS 2
 
+/* The same for a long word. */
+#define LONG_DIGIT_BITS 8
+#define LONG_WORD_BITS (DIGITS * LONG_DIGIT_BITS)
+#define LONG_TOP_BITS 5
+
+G_STATIC_ASSERT (APR_RESIDUE_TOPS == 1 << LONG_TOP_BITS);
+
+/* Moduli whose product leaves whole numbers so few bits that a long word and its top hold them. */
+#define LONG_MODULI 10
+
 guint
 apr_residue_moduli_get_max (gsize residue_size)
 {
@@ -35,6 +45,8 @@ apr_residue_moduli_get_bias (const AprResidueModuli *self, guint word)
 {
   if (self->residue_size == 2)
     return 0;
+  if (self->n_words == 1)
+    return ldexp (1.0, LONG_WORD_BITS + LONG_TOP_BITS - 1);
 
   return ldexp (1.0, WORD_BITS - 1 + (word + 1 == self->n_words ? TOP_BITS : 0));
 }
@@ -84,6 +96,18 @@ is_coprime (gint a, gint b)
   return a == 1;
 }
 
+/* The largest value of a digit, of those of all words. */
+static gint
+get_max_digit (guint n_words, guint digit)
+{
+  if (n_words == 1)
+    return (1 << LONG_DIGIT_BITS) - 1;
+  if (digit + 1 == n_words * DIGITS)
+    return (1 << (DIGIT_BITS + TOP_BITS)) - 1;
+
+  return (1 << DIGIT_BITS) - (digit % DIGITS == DIGITS - 1 ? 0 : 1);
+}
+
 /* The weights of the digits of @unit times a number, and how far the sum can be above and below 0. */
 static void
 find_weights (gint unit, gint modulus, guint n_words, gint8 *weights, gint *above, gint *below)
@@ -94,16 +118,14 @@ find_weights (gint unit, gint modulus, guint n_words, gint8 *weights, gint *abov
   *above = *below = 0;
   for (i = 0; i < n_words * DIGITS; i++)
     {
-      gboolean last = i % DIGITS == DIGITS - 1;
-      gint max =
-        i + 1 == n_words * DIGITS ? (1 << (DIGIT_BITS + TOP_BITS)) - 1 : (1 << DIGIT_BITS) - (last ? 0 : 1);
+      gint max = get_max_digit (n_words, i);
 
       weights[i] = (gint8) balance (weight, modulus);
       if (weights[i] > 0)
         *above += weights[i] * max;
       else
         *below -= weights[i] * max;
-      weight = weight * (1 << DIGIT_BITS) % modulus;
+      weight = weight * (1 << (n_words == 1 ? LONG_DIGIT_BITS : DIGIT_BITS)) % modulus;
     }
 }
 
@@ -171,6 +193,17 @@ init_cut_of_words (AprResidueModuli *self, guint index)
     }
 }
 
+/* The residues of what the tops stand for. */
+static void
+init_tops (AprResidueModuli *self, guint index, gint unit)
+{
+  gint modulus = (gint) self->modulus[index];
+  gint64 top;
+
+  for (top = 0; top < APR_RESIDUE_TOPS; top++)
+    self->tops[index][top] = (guint16) ((top << LONG_WORD_BITS) % modulus * unit % modulus);
+}
+
 static void
 init_cut (AprResidueModuli *self, guint index, gint unit)
 {
@@ -191,13 +224,18 @@ init_cut (AprResidueModuli *self, guint index, gint unit)
         packed = packed << 8 | (guint8) weights[word * DIGITS + i];
       self->weights[index][word] = packed;
       bias = (gint) (((gint64) bias << WORD_BITS) % modulus) +
-             (gint) apr_residue_moduli_get_bias (self, word) % modulus;
+             (gint) ((gint64) apr_residue_moduli_get_bias (self, word) % modulus);
     }
 
   /* Above 0, and congruent to what the biases must be less. */
   self->start[index] = modulus - bias % modulus * unit % modulus;
   while (self->start[index] < below)
     self->start[index] += modulus;
+  if (self->n_words == 1)
+    {
+      init_tops (self, index, unit);
+      above += modulus - 1;
+    }
   g_assert (self->start[index] + above <= G_MAXUINT16);
 }
 
@@ -225,7 +263,7 @@ set_limbs (mpz_t number, guint n_limbs, gint16 *limbs, gsize distance)
 }
 
 void
-apr_residue_moduli_init (AprResidueModuli *self, gsize residue_size, guint n_moduli)
+apr_residue_moduli_init (AprResidueModuli *self, gsize residue_size, gboolean long_words, guint n_moduli)
 {
   const guint *limits = residue_size == 1 ? (const guint[]){ 12, 20 } : (const guint[]){ 7, 11 };
   guint i;
@@ -234,7 +272,16 @@ apr_residue_moduli_init (AprResidueModuli *self, gsize residue_size, guint n_mod
   memset (self, 0, sizeof *self);
   self->residue_size = residue_size;
   self->n_moduli = n_moduli;
-  self->n_words = n_moduli <= limits[0] ? 2 : n_moduli <= limits[1] ? 3 : 4;
+  if (long_words && n_moduli <= LONG_MODULI)
+    {
+      self->n_words = 1;
+      self->max_bits = LONG_WORD_BITS + LONG_TOP_BITS - 1;
+    }
+  else
+    {
+      self->n_words = n_moduli <= limits[0] ? 2 : n_moduli <= limits[1] ? 3 : 4;
+      self->max_bits = self->n_words * WORD_BITS + TOP_BITS - 1;
+    }
   for (i = 0; i < n_moduli; i++)
     {
       self->modulus[i] = residue_size == 1 ? bytes[i] : words[i];

@@ -36,7 +36,7 @@ static double
 draw (GRand *rand, const Columns *self, gsize column)
 {
   /* As large as values may be, tiny ones, and those on which rounding is a tie. */
-  gint bits = 24 * (gint) self->moduli.n_words + 1;
+  gint bits = (gint) self->moduli.max_bits;
   double whole;
 
   switch (g_rand_int_range (rand, 0, 6))
@@ -75,7 +75,7 @@ columns_init (
   guint word;
 
   memset (self, 0, sizeof *self);
-  apr_residue_moduli_init (&self->moduli, kernel->residue_size, n_moduli);
+  apr_residue_moduli_init (&self->moduli, kernel->residue_size, kernel->long_words, n_moduli);
   apr_residue_moduli_prepare (&self->moduli);
   self->n_rows = n_rows;
   self->values = g_new0 (double, ROWS *PANEL);
@@ -441,6 +441,7 @@ check_squares (const AprResidueKernel *kernel, GRand *rand, gsize n_panels, gboo
   g_autofree double *values = g_new (double, N *STRIDE);
   g_autofree float *floats = g_new (float, N *STRIDE);
   g_autofree double *squares = g_new0 (double, n_panels *PANEL);
+  g_autofree double *largest = g_new0 (double, n_panels *PANEL);
   AprResidueColumns columns = { is_float ? (gconstpointer) floats : values, is_float, STRIDE, N };
   gsize i;
   gsize row;
@@ -448,13 +449,18 @@ check_squares (const AprResidueKernel *kernel, GRand *rand, gsize n_panels, gboo
   for (i = 0; i < N * STRIDE; i++)
     values[i] = floats[i] = (float) g_rand_double_range (rand, -3, 3);
   values[2] = floats[2] = NAN;
-  kernel->square (&columns, n_panels, squares);
+  largest[3] = 5;
+  kernel->square (&columns, n_panels, squares, largest);
   for (i = 0; i < n_panels * PANEL; i++)
     {
       double expected = 0;
+      double max = i == 3 ? 5 : 0;
 
       for (row = 0; row < N; row++)
+        max = MAX (max, fabs (values[row * STRIDE + i]));
+      for (row = 0; row < N; row++)
         expected += values[row * STRIDE + i] * values[row * STRIDE + i];
+      g_assert_true (i == 2 || largest[i] == max);
       g_assert_true (i == 2 ? isnan (squares[i]) : fabs (squares[i] - expected) < 1e-12 * expected);
     }
 }

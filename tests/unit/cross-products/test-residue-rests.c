@@ -94,7 +94,7 @@ add_rows (AprExactSums *state,
   Sum sum = { .n_rows = apr_tensor_get_shape (x, NULL)[0] };
   gint scale;
 
-  apr_residue_moduli_init (&moduli, kernel->residue_size, n_moduli);
+  apr_residue_moduli_init (&moduli, kernel->residue_size, kernel->long_words, n_moduli);
   apr_residue_moduli_prepare (&moduli);
   apr_rows_init (&x_rows, "X", x);
   apr_rows_init (&y_rows, "y", y);
@@ -181,7 +181,7 @@ find_target (const AprResidueKernel *kernel, guint n_moduli, gsize p)
   y = matrix_new (N_ROWS, TARGETS, ones);
   target.scale = add_rows (state, kernel, n_moduli, x, y, NULL, 1, &n_short, &n_long);
   g_assert_cmpuint (n_short + n_long, ==, 0);
-  apr_residue_moduli_init (&moduli, kernel->residue_size, n_moduli);
+  apr_residue_moduli_init (&moduli, kernel->residue_size, kernel->long_words, n_moduli);
   target.n_bits = apr_residue_short_rests_count_bits (&moduli, p);
 
   return target;
@@ -280,7 +280,7 @@ test_bits (void)
         AprResidueModuli moduli;
         guint bits;
 
-        apr_residue_moduli_init (&moduli, size, n);
+        apr_residue_moduli_init (&moduli, size, FALSE, n);
         bits = apr_residue_short_rests_count_bits (&moduli, 1024);
         /* Products of two have a word of 32 bits; those with whole numbers are below 2^53. */
         g_assert_cmpuint (bits, <=, 16);
@@ -298,7 +298,7 @@ test_limit (void)
   AprResidueModuli moduli;
   gsize n = 0;
 
-  apr_residue_moduli_init (&moduli, 1, 10);
+  apr_residue_moduli_init (&moduli, 1, FALSE, 10);
   apr_residue_short_rests_init (&shorts, &moduli, APR_RESIDUE_PANEL, FALSE);
   apr_residue_short_rests_set_scale (&shorts, 3, 40);
   g_assert_false (apr_residue_short_rests_count (&shorts, 3, ldexp (1, -41 - (gint) shorts.n_bits)));
