@@ -18,7 +18,7 @@
 #define MAX_SAMPLES 16384
 
 /* How many of them lie side by side, in rows: fetching one from memory takes as long as fetching all. */
-#define SAMPLES_TOGETHER 16
+#define SAMPLES_TOGETHER 64
 
 #define MAX_BITS 256
 
@@ -152,13 +152,15 @@ sample (const AprRows *x, const AprRows *y, gsize counts[MAX_BITS], gsize *n_sam
     {
       double values[SAMPLES_TOGETHER];
       gsize n_read = MIN (MIN (step, SAMPLES_TOGETHER), n_values - first);
+      gsize column = first % n_columns;
 
       read_values (x, y, first, n_read, values);
       *n_samples += n_read;
       for (i = 0; i < n_read; i++)
         {
-          double log_scale = log_scales[(first + i) % n_columns];
+          double log_scale = log_scales[column];
 
+          column = column + 1 < n_columns ? column + 1 : 0;
           if (values[i] == 0 || !isfinite (values[i]) || !isfinite (log_scale))
             continue;
           counts[count_bits (values[i], log_scale)]++;
