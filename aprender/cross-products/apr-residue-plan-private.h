@@ -6,8 +6,12 @@
 
 G_BEGIN_DECLS
 
-/* At most so many rows are summed in residues before the sums are reconstructed. */
-#define APR_RESIDUE_GROUP 16384
+/* At most so many rows are summed in residues before the sums are reconstructed. Scales are powers of two: of this many
+ * rows, floats of variance 1, which are common, are given the larger of two with ten moduli of a byte. */
+#define APR_RESIDUE_GROUP 14336
+
+/* How much the columns of a group may grow. */
+#define APR_RESIDUE_GROWTH 1.1
 
 /* A rest is multiplied by its whole row. Where there are so few values for each rest, slices are faster; short ones
  * may be more. */

@@ -221,7 +221,10 @@ apr_residue_plan_count (const AprResidueKernel *kernel, const AprRows *x, const 
 
       apr_residue_moduli_init (&moduli, kernel->residue_size, kernel->long_words, n);
       /* Where a mean square is of that size, and the largest of a column a few times that. */
-      bits = (apr_residue_plan_get_max_sum (&moduli) - weight_bits - log2 ((double) n_rows * 1.2)) / 2 - 1;
+      bits =
+        (apr_residue_plan_get_max_sum (&moduli) - weight_bits - log2 ((double) n_rows * APR_RESIDUE_GROWTH)) /
+          2 -
+        1;
       bits = MIN (bits, apr_residue_plan_get_max_value (&moduli) - 1 - MAX_BITS_ABOVE);
       short_bits = weight_bits == 0 ? apr_residue_short_rests_count_bits (&moduli, (gsize) n_columns) : 0;
       n_rests = count_above (counts, bits);

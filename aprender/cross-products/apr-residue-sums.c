@@ -11,8 +11,9 @@
 /* Columns from which on threads work together. */
 #define COLUMNS_TOGETHER 200
 
-/* Rows of a block that one thread goes through by itself: the second cache has room for their residues, and for the
- * block that is fetched meanwhile. */
+/* Rows of a block that one thread goes through by itself, with residues of a byte and of two: the second cache has room
+ * for their residues, and for the block that is fetched meanwhile. */
+#define ROWS_ALONE_OF_BYTES 384
 #define ROWS_ALONE 256
 
 /* Rows from which on a thread works by itself. */
@@ -227,7 +228,10 @@ apr_residue_sums_update (AprExactSums *state,
   guint n_moduli;
 
   job.n_teams = together ? 1 : n_threads;
-  job.block_rows = MIN (x->n_rows, x->n_columns >= COLUMNS_TOGETHER ? APR_RESIDUE_ROWS : ROWS_ALONE);
+  job.block_rows = kernel->residue_size == 1 ? ROWS_ALONE_OF_BYTES : ROWS_ALONE;
+  if (x->n_columns >= COLUMNS_TOGETHER)
+    job.block_rows = APR_RESIDUE_ROWS;
+  job.block_rows = MIN (job.block_rows, x->n_rows);
   n_moduli = apr_residue_plan_count (kernel, x, y, apr_residue_weights_count_bits (weights, job.block_rows));
   if (n_moduli == 0)
     {

@@ -21,10 +21,7 @@
 /* What rounding can take from a sum of squares. */
 #define SQUARES_MARGIN (1 + 0x1p-20)
 
-/* How much the columns of a group may grow. */
-#define GROWTH 1.2
-
-/* By how many bits their largest magnitudes may. */
+/* By how many bits the largest magnitudes of a group may grow. */
 #define MAX_GROWTH 1
 
 static gsize
@@ -308,8 +305,9 @@ set_scale (AprResidueTeam *self, gsize column)
   self->limits[column] = self->max[column] = 0;
   if (self->squares[column] > 0)
     {
-      scale = (gint) floor (MIN ((max_sum - squares - log2 (self->weight * MAX (n_blocks, 1) * GROWTH)) / 2,
-                                 max_value - log2 (self->largest[column]) - MAX_GROWTH));
+      scale = (gint) floor (
+        MIN ((max_sum - squares - log2 (self->weight * MAX (n_blocks, 1) * APR_RESIDUE_GROWTH)) / 2,
+             max_value - log2 (self->largest[column]) - MAX_GROWTH));
       self->limits[column] = exp2 (max_sum - 2 * scale);
       self->max[column] = exp2 (max_value - scale);
     }

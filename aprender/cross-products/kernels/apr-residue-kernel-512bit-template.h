@@ -211,6 +211,7 @@ join_magic (const AprResidueModuli *moduli,
       }
 }
 
+/* Those of four rows, of which few are not 0. */
 static gsize __attribute__ ((noinline))
 store_rests (__m512d all[4][2], gsize first_row, AprResidueRest *rests)
 {
@@ -219,15 +220,19 @@ store_rests (__m512d all[4][2], gsize first_row, AprResidueRest *rests)
   gsize i;
 
   for (row = 0; row < 4; row++)
-    {
-      double values[APR_RESIDUE_PANEL];
+    for (i = 0; i < 2; i++)
+      {
+        guint mask = _mm512_cmp_pd_mask (all[row][i], _mm512_setzero_pd (), _CMP_NEQ_UQ);
+        const double *values = (const double *) &all[row][i];
 
-      _mm512_storeu_pd (values, all[row][0]);
-      _mm512_storeu_pd (values + 8, all[row][1]);
-      for (i = 0; i < APR_RESIDUE_PANEL; i++)
-        if (values[i] != 0)
-          rests[n++] = (AprResidueRest){ (guint) (first_row + row), (guint) i, values[i] };
-    }
+        for (; mask != 0; mask &= mask - 1)
+          {
+            guint place = (guint) __builtin_ctz (mask);
+
+            rests[n++] =
+              (AprResidueRest){ (guint) (first_row + row), (guint) (8 * i) + place, values[place] };
+          }
+      }
 
   return n;
 }
