@@ -583,6 +583,8 @@ void
 apr_residue_team_cover (AprResidueTeam *self, gint min, gint max, guint n_terms)
 {
   gint n_parts = (gint) (self->moduli->n_limbs + 1) / 2;
+  /* A sum is below half of the moduli's product: it ends where a term of 63 bits does that begins so much higher. */
+  gint distance = MAX ((gint) ceil (self->moduli->bits) - 63, 0);
   gsize i;
 
   for (i = 0; i < self->n_columns; i++)
@@ -591,7 +593,7 @@ apr_residue_team_cover (AprResidueTeam *self, gint min, gint max, guint n_terms)
         gint exponent = self->weights.unit - 2 * self->scale[i];
 
         min = MIN (min, exponent - (self->short_rests.any ? 32 : 0));
-        max = MAX (max, exponent + 32 * (n_parts - 1));
+        max = MAX (max, exponent + distance);
       }
   if (g_cancellable_is_cancelled (self->cancellable))
     g_atomic_int_set (&self->stopped, 1);
