@@ -111,12 +111,15 @@ count_bits (double value, double log_scale)
   return (guint) CLAMP (log_scale - exponent, 0, MAX_BITS - 1);
 }
 
-/* Step by step through all values, in every column alike. */
+/* Step by step through all values, in every column alike, also where there are fewer steps than columns: each begins
+ * 0.618 of a row behind the one before, of which multiples lie evenly. */
 static gsize
 find_step (gsize n_values, gsize n_samples, gsize n_columns)
 {
   gsize step = MAX (n_values / n_samples, 1);
 
+  if (step >= n_columns)
+    step = step / n_columns * n_columns + (gsize) ((double) n_columns * 0.618);
   for (;; step++)
     {
       gsize a = step;
