@@ -50,24 +50,25 @@ apr_residue_plan_get_max_value (const AprResidueModuli *moduli)
   return moduli->max_bits - MARGIN;
 }
 
-/* Some of the values of X and y, which are counted row by row. */
+/* So many values of X and y, row by row, from a column of a row on. */
 static void
-read_values (const AprRows *x, const AprRows *y, gsize first, gsize n, double *values)
+read_values (const AprRows *x, const AprRows *y, gsize row, gsize column, gsize n, double *values)
 {
-  gsize n_columns = x->n_columns + y->n_columns;
+  gsize n_read;
 
-  while (n > 0)
-    {
-      gsize column = first % n_columns;
-      const AprRows *rows = column < x->n_columns ? x : y;
-      gsize own = column < x->n_columns ? column : column - x->n_columns;
-      gsize n_read = MIN (n, rows->n_columns - own);
-
-      apr_rows_read (rows, first / n_columns, 1, own, n_read, n_read, values);
-      first += n_read;
-      values += n_read;
-      n -= n_read;
-    }
+  for (; n > 0; n -= n_read, values += n_read)
+    if (column < x->n_columns)
+      {
+        n_read = MIN (n, x->n_columns - column);
+        apr_rows_read (x, row, 1, column, n_read, n_read, values);
+        column += n_read;
+      }
+    else
+      {
+        n_read = MIN (n, x->n_columns + y->n_columns - column);
+        apr_rows_read (y, row++, 1, column - x->n_columns, n_read, n_read, values);
+        column = 0;
+      }
 }
 
 /* The binary logarithms of the scales of the columns of X and Y, rounded up. A scale is the root of a mean square;
@@ -111,33 +112,9 @@ count_bits (double value, double log_scale)
   return (guint) CLAMP (log_scale - exponent, 0, MAX_BITS - 1);
 }
 
-/* Step by step through all values, in every column alike, also where there are fewer steps than columns: each begins
- * 0.618 of a row behind the one before, of which multiples lie evenly. */
-static gsize
-find_step (gsize n_values, gsize n_samples, gsize n_columns)
-{
-  gsize step = MAX (n_values / n_samples, 1);
-
-  if (step >= n_columns)
-    step = step / n_columns * n_columns + (gsize) ((double) n_columns * 0.618);
-  for (;; step++)
-    {
-      gsize a = step;
-      gsize b = n_columns;
-
-      while (b != 0)
-        {
-          gsize rest = a % b;
-
-          a = b;
-          b = rest;
-        }
-      if (a == 1)
-        return step;
-    }
-}
-
-/* How many values need how many bits; returns how many values that are not 0 there were. */
+/* How many values need how many bits; returns how many values that are not 0 there were. Pieces of rows that are equally
+ * far apart begin at multiples of the golden ratio of a row, so that few of them are spread over all columns, whatever
+ * the shape is. */
 static gsize
 sample (const AprRows *x, const AprRows *y, gsize counts[MAX_BITS], gsize *n_samples)
 {
@@ -145,25 +122,38 @@ sample (const AprRows *x, const AprRows *y, gsize counts[MAX_BITS], gsize *n_sam
   gsize n_values = x->n_rows * n_columns;
   g_autofree double *log_scales = find_log_scales (x, y);
   gsize most = CLAMP (n_values / VALUES_PER_SAMPLE, MIN_SAMPLES, MAX_SAMPLES);
-  gsize step = find_step (n_values, most / SAMPLES_TOGETHER, n_columns);
+  gsize n_pieces = (MIN (n_values, most) + SAMPLES_TOGETHER - 1) / SAMPLES_TOGETHER;
+  gsize row = 0;
+  gsize column = 0;
   gsize n = 0;
-  gsize first;
+  gsize piece;
   gsize i;
 
   *n_samples = 0;
-  for (first = 0; first < n_values; first += step)
+  for (piece = 0; piece < n_pieces; piece++)
     {
       double values[SAMPLES_TOGETHER];
-      gsize n_read = MIN (MIN (step, SAMPLES_TOGETHER), n_values - first);
-      gsize column = first % n_columns;
+      double turns = (double) piece * 0.6180339887498949;
+      gsize n_read;
 
-      read_values (x, y, first, n_read, values);
+      /* Else all are read, one piece after the other. */
+      if (n_values > most)
+        {
+          row = piece * x->n_rows / n_pieces;
+          column = (gsize) ((turns - floor (turns)) * (double) n_columns);
+        }
+      n_read = MIN (SAMPLES_TOGETHER, (x->n_rows - row) * n_columns - column);
+      read_values (x, y, row, column, n_read, values);
       *n_samples += n_read;
       for (i = 0; i < n_read; i++)
         {
-          double log_scale = log_scales[column];
+          double log_scale = log_scales[column++];
 
-          column = column + 1 < n_columns ? column + 1 : 0;
+          if (column == n_columns)
+            {
+              column = 0;
+              row++;
+            }
           if (values[i] == 0 || !isfinite (values[i]) || !isfinite (log_scale))
             continue;
           counts[count_bits (values[i], log_scale)]++;

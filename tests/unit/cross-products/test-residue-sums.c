@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "aprender/base/apr-cpu-private.h"
+#include "aprender/cross-products/apr-residue-plan-private.h"
 #include "aprender/cross-products/apr-residue-sums-private.h"
 
 /* Sums in residues against the same in slices, bit for bit, and which rows residues leave. */
@@ -336,6 +337,50 @@ test_vanishing (gconstpointer data)
   check (data, x, y, NULL, OUTLIERS);
 }
 
+/* Of a few columns that are longer than others, the sample sees some values in each number of rows. */
+static void
+test_plan (gconstpointer data)
+{
+  enum
+  {
+    MAX_ROWS = 3000,
+    P = 120,
+    N_LONG = 3
+  };
+  const AprResidueKernel *kernel = ((const AprSumsKernel *) data)->residues[0].kernel;
+  g_autofree double *values = g_new (double, MAX_ROWS *P);
+  g_autofree double *targets = g_new (double, MAX_ROWS *N_LONG);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  gsize n_rows;
+  gsize i;
+
+  for (i = 0; i < MAX_ROWS * P; i++)
+    values[i] = 1;
+  for (i = 0; i < MAX_ROWS * N_LONG; i++)
+    targets[i] = 1 + 0x1p-52;
+  x = matrix_new (MAX_ROWS, P, values);
+  y = matrix_new (MAX_ROWS, N_LONG, targets);
+  for (n_rows = 20; n_rows <= MAX_ROWS; n_rows += 20)
+    {
+      g_autofree char *rows = g_strdup_printf ("0:%" G_GSIZE_FORMAT, n_rows);
+      g_autofree char *columns = g_strdup_printf ("%s,0:%d", rows, N_LONG);
+      g_autoptr (AprTensor) some = apr_tensor_slice (x, rows, NULL);
+      g_autoptr (AprTensor) shorter = apr_tensor_slice (x, columns, NULL);
+      g_autoptr (AprTensor) longer = apr_tensor_slice (y, rows, NULL);
+      AprRows some_rows;
+      AprRows shorter_rows;
+      AprRows longer_rows;
+
+      apr_rows_init (&some_rows, "X", some);
+      apr_rows_init (&shorter_rows, "y", shorter);
+      apr_rows_init (&longer_rows, "y", longer);
+      g_assert_cmpuint (apr_residue_plan_count (kernel, &some_rows, &shorter_rows, 0), <,
+                        apr_residue_plan_count (kernel, &some_rows, &longer_rows, 0));
+      g_assert_false (apr_residue_plan_suits_whole (&some_rows, &longer_rows));
+    }
+}
+
 /* Integers that no double is equal to. */
 static void
 test_wide_integers (gconstpointer data)
@@ -412,6 +457,7 @@ main (int argc, char *argv[])
       add (kernels[i].name, "zero-sums", &kernels[i], test_zero_sums);
       add (kernels[i].name, "vanishing", &kernels[i], test_vanishing);
       add (kernels[i].name, "wide-integers", &kernels[i], test_wide_integers);
+      add (kernels[i].name, "plan", &kernels[i], test_plan);
       add (kernels[i].name, "cancelled", &kernels[i], test_cancelled);
     }
 
