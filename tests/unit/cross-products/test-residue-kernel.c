@@ -552,7 +552,7 @@ static void
 test_kernel (gconstpointer data)
 {
   const AprResidueKernel *kernel = data;
-  const guint numbers[] = { 1, 4, 7, 8, 11, 12, 13, 17, 19, 20, 21, 28 };
+  const guint numbers[] = { 1, 4, 7, 8, 10, 11, 12, 13, 17, 19, 20, 21, 28 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (3);
   gsize i;
   gsize n;
@@ -593,6 +593,51 @@ test_kernel (gconstpointer data)
     }
 }
 
+/* Sums of digits times weights, and of what is looked up, are not negative, and below 2^16, for numbers of any bits. */
+static void
+check_cut_sums (gboolean long_words, guint n_moduli)
+{
+  AprResidueModuli moduli;
+  guint k;
+  guint i;
+
+  apr_residue_moduli_init (&moduli, 1, long_words, n_moduli);
+  apr_residue_moduli_prepare (&moduli);
+  for (k = 0; k < n_moduli; k++)
+    {
+      gint min = moduli.start[k];
+      gint max = moduli.start[k];
+      gint top = 0;
+
+      for (i = 0; i < 4 * moduli.n_words; i++)
+        {
+          gint weight = (gint8) (moduli.weights[k][i / 4] >> 8 * (i % 4));
+          /* Of a word that is not the last, 2^24 may be a number, too. */
+          gint digit = moduli.n_words == 1 || i + 1 == 4 * moduli.n_words ? 255 : i % 4 == 3 ? 64 : 63;
+
+          min += MIN (weight, 0) * digit;
+          max += MAX (weight, 0) * digit;
+        }
+      for (i = 0; i < APR_RESIDUE_TOPS; i++)
+        top = MAX (top, moduli.tops[k][i]);
+      g_assert_cmpint (min, >=, 0);
+      g_assert_cmpint (max + top, <=, G_MAXUINT16);
+      g_assert_cmpint (top, <, (gint) moduli.modulus[k]);
+    }
+}
+
+static void
+test_cut_sums (void)
+{
+  guint n;
+
+  for (n = 1; n <= apr_residue_moduli_get_max (1); n++)
+    {
+      check_cut_sums (FALSE, n);
+      check_cut_sums (TRUE, n);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -600,6 +645,7 @@ main (int argc, char *argv[])
 
   g_test_init (&argc, &argv, NULL);
 
+  g_test_add_func ("/residue-kernel/cut-sums", test_cut_sums);
   for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
     {
       const AprResidueKernel *residues = apr_sums_kernel_get_residues (*kernel, G_MAXSIZE, G_MAXSIZE, FALSE);
