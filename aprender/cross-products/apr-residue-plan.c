@@ -112,9 +112,9 @@ count_bits (double value, double log_scale)
   return (guint) CLAMP (log_scale - exponent, 0, MAX_BITS - 1);
 }
 
-/* How many values need how many bits; returns how many values that are not 0 there were. Pieces of rows that are equally
- * far apart begin at multiples of the golden ratio of a row, so that few of them are spread over all columns, whatever
- * the shape is. */
+/* How many values need how many bits; returns how many values that are not 0 there were. Pieces of rows that are
+ * equally far apart begin at multiples of the golden ratio of a row, so that few of them are spread over all columns,
+ * whatever the shape is. */
 static gsize
 sample (const AprRows *x, const AprRows *y, gsize counts[MAX_BITS], gsize *n_samples)
 {

@@ -16,12 +16,12 @@
 /* Sixteen columns, with the whole numbers that they are to become. */
 typedef struct
 {
+  double magic[APR_RESIDUE_WORDS][PANEL] __attribute__ ((aligned (64)));
   AprResidueModuli moduli;
   double *values; /* ROWS times PANEL, row-major */
   float *floats;
-  gint scale[PANEL];
-  double magic[APR_RESIDUE_WORDS][PANEL] __attribute__ ((aligned (64)));
   gsize n_rows;
+  gint scale[PANEL];
 } Columns;
 
 typedef struct
@@ -611,7 +611,7 @@ check_cut_sums (gboolean long_words, guint n_moduli)
 
       for (i = 0; i < 4 * moduli.n_words; i++)
         {
-          gint weight = (gint8) (moduli.weights[k][i / 4] >> 8 * (i % 4));
+          gint8 weight = (gint8) (moduli.weights[k][i / 4] >> 8 * (i % 4));
           /* Of a word that is not the last, 2^24 may be a number, too. */
           gint digit = moduli.n_words == 1 || i + 1 == 4 * moduli.n_words ? 255 : i % 4 == 3 ? 64 : 63;
 
