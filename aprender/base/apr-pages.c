@@ -39,6 +39,9 @@ apr_pages_new (gsize size, gboolean cleared)
     }
   else
     {
+      /* Whole large pages: small ones at the end would each take two faults, of which the second has every processor
+       * forget the page of zeros that the first one showed. */
+      size = (size + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
       header.size = size + LARGE_PAGE;
       header.start = mmap (NULL, header.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (header.start == MAP_FAILED)
