@@ -211,26 +211,27 @@ join_magic (const AprResidueModuli *moduli,
       }
 }
 
-/* Those of four rows, of which few are not 0. */
+/* Those of four rows, of which few are not 0. Four are compared at a time: of a comparison of eight, GCC 12 may store
+ * one byte and load four. */
 static gsize __attribute__ ((noinline))
 store_rests (__m512d all[4][2], gsize first_row, AprResidueRest *rests)
 {
   gsize n = 0;
   gsize row;
-  gsize i;
+  guint i;
 
   for (row = 0; row < 4; row++)
-    for (i = 0; i < 2; i++)
+    for (i = 0; i < APR_RESIDUE_PANEL; i += 4)
       {
-        guint mask = _mm512_cmp_pd_mask (all[row][i], _mm512_setzero_pd (), _CMP_NEQ_UQ);
-        const double *values = (const double *) &all[row][i];
+        const double *values = (const double *) all[row] + i;
+        gint mask =
+          _mm256_movemask_pd (_mm256_cmp_pd (_mm256_load_pd (values), _mm256_setzero_pd (), _CMP_NEQ_UQ));
 
         for (; mask != 0; mask &= mask - 1)
           {
-            guint place = (guint) __builtin_ctz (mask);
+            gint place = __builtin_ctz ((guint) mask);
 
-            rests[n++] =
-              (AprResidueRest){ (guint) (first_row + row), (guint) (8 * i) + place, values[place] };
+            rests[n++] = (AprResidueRest){ (guint) (first_row + row), i + (guint) place, values[place] };
           }
       }
 
