@@ -39,8 +39,8 @@ apr_pages_new (gsize size, gboolean cleared)
     }
   else
     {
-      /* Whole large pages: small ones at the end would each take two faults, of which the second has every processor
-       * forget the page of zeros that the first one showed. */
+      /* Whole large pages. A small page at the end would take two faults where it is read before it is written: the
+       * first maps a page of zeros, and the second replaces that, for which all processors are interrupted. */
       size = (size + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
       header.size = size + LARGE_PAGE;
       header.start = mmap (NULL, header.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-pages-private.h"
+#include "aprender/base/apr-power-private.h"
 
 /* Between these powers of two of its largest value, a column's products and slices are far from the ends of what a
  * double can hold. */
@@ -276,20 +277,6 @@ get_top (const AprPackedOperand *self)
   return self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : self->in_two ? APR_SLICE_WHOLE_BITS : APR_SLICE_TOP;
 }
 
-/* 2^@exponent: faster than ldexp () where doubles have it in full. */
-static double
-get_power (gint exponent)
-{
-  guint64 bits = (guint64) (exponent + 1023) << 52;
-  double power;
-
-  if (exponent <= -1023 || exponent >= 1024)
-    return ldexp (1.0, exponent);
-
-  memcpy (&power, &bits, sizeof power);
-  return power;
-}
-
 /* The power of two that makes them whole. */
 static double
 factor_of (const AprPackedOperand *self, gsize index)
@@ -297,7 +284,7 @@ factor_of (const AprPackedOperand *self, gsize index)
   if (self->exponent[index] == APR_PACKED_OPERAND_NO_EXPONENT)
     return 1;
 
-  return get_power (get_top (self) + self->offset[index] - self->exponent[index]);
+  return apr_power_of_two (get_top (self) + self->offset[index] - self->exponent[index]);
 }
 
 /* A remainder column: what cutting a column left. */
@@ -502,9 +489,9 @@ apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows)
         self->exponent[i] == APR_PACKED_OPERAND_NO_EXPONENT ? 0 : self->exponent[i] - APR_SLICE_WHOLE_BITS;
 
       (void) copy_place (self, i, n_rows);
-      self->units[i] = get_power (unit);
+      self->units[i] = apr_power_of_two (unit);
       if (is_whole (&self->ranges[i], self->units[i]))
-        self->sums[i][0] = (gint64) (self->ranges[i].sum * get_power (-unit));
+        self->sums[i][0] = (gint64) (self->ranges[i].sum * apr_power_of_two (-unit));
       else if (!self->kernel->sum_whole (apr_packed_operand_get (self, i), n_rows, self->units[i],
                                          &self->sums[i][0]))
         return FALSE;

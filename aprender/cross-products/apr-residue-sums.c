@@ -11,11 +11,11 @@
 /* Columns from which on threads work together. */
 #define COLUMNS_TOGETHER 200
 
-/* Rows of a block that one thread goes through by itself: more where the second cache has room for their residues, and
- * for the block that is fetched meanwhile. */
+/* Rows of a block that one thread goes through by itself: there are many where their residues take no more than so many
+ * bytes. Then the second cache has room for them, and for the block that is fetched meanwhile. */
 #define ROWS_ALONE 256
 #define MANY_ROWS_ALONE 384
-#define ROOM ((gsize) 7 << 16) /* bytes */
+#define MANY_ROWS_BYTES ((gsize) 7 << 16)
 
 /* Rows from which on a thread works by itself. */
 #define MIN_ROWS_ALONE 512
@@ -225,12 +225,12 @@ apr_residue_sums_update (AprExactSums *state,
               .caller = g_thread_self (),
               .left = left };
   gsize n_columns = x->n_columns + y->n_columns + 1;
-  gboolean together =
-    n_threads == 1 || x->n_columns >= COLUMNS_TOGETHER || x->n_rows / n_threads < MIN_ROWS_ALONE;
+  gboolean wide = x->n_columns >= COLUMNS_TOGETHER;
+  gboolean together = n_threads == 1 || wide || x->n_rows / n_threads < MIN_ROWS_ALONE;
   guint n_moduli;
 
   job.n_teams = together ? 1 : n_threads;
-  job.block_rows = MIN (x->n_rows, x->n_columns >= COLUMNS_TOGETHER ? APR_RESIDUE_ROWS : MANY_ROWS_ALONE);
+  job.block_rows = MIN (x->n_rows, wide ? APR_RESIDUE_ROWS : MANY_ROWS_ALONE);
   n_moduli = apr_residue_plan_count (kernel, x, y, apr_residue_weights_count_bits (weights, job.block_rows));
   if (n_moduli == 0)
     {
@@ -238,7 +238,7 @@ apr_residue_sums_update (AprExactSums *state,
       return TRUE;
     }
 
-  if (x->n_columns < COLUMNS_TOGETHER && n_columns * n_moduli * kernel->residue_size > ROOM / MANY_ROWS_ALONE)
+  if (!wide && n_columns * n_moduli * kernel->residue_size > MANY_ROWS_BYTES / MANY_ROWS_ALONE)
     job.block_rows = MIN (x->n_rows, ROWS_ALONE);
   apr_residue_moduli_init (&job.moduli, kernel->residue_size, kernel->long_words, n_moduli);
   apr_residue_moduli_prepare (&job.moduli);

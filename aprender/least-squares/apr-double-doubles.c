@@ -3,10 +3,10 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/base/apr-power-private.h"
 
 #define BLOCK APR_DOUBLE_DOUBLES_BLOCK
 #define TILE_ROWS 32
@@ -46,10 +46,8 @@ apr_dd_from_integer (const mpz_t value, gint64 exponent)
   /* Then neither leaves the range of normal doubles. */
   if (exponent > -900 && exponent < 800)
     {
-      guint64 bits = (guint64) (exponent + 1023) << 52;
-      double factor;
+      double factor = apr_power_of_two ((gint) exponent);
 
-      memcpy (&factor, &bits, sizeof factor);
       return apr_dd_quick_sum (high * factor, low * factor);
     }
   exponent = CLAMP (exponent, -4 * DBL_MAX_EXP, 4 * DBL_MAX_EXP);

@@ -204,8 +204,8 @@ join_magic (const AprResidueModuli *moduli,
         __m512d one = _mm512_load_pd (magic[word] + i);
         /* The unit times 2^52. */
         __m512d unit = _mm512_castsi512_pd (_mm512_and_si512 (_mm512_castpd_si512 (one), exponent_bits));
-        gboolean first = word % 2 == n_words % 2 && word + 1 < n_words;
-        double bias = first ? apr_residue_moduli_get_bias (moduli, word + 1) * 0x1p-28 : 0;
+        /* Where the lowest of three words is cut alone, that is above the bits that are used. */
+        double bias = word + 1 < n_words ? apr_residue_moduli_get_bias (moduli, word + 1) * 0x1p-28 : 0;
 
         _mm512_store_pd (joined[word] + i, _mm512_add_pd (one, _mm512_mul_pd (unit, _mm512_set1_pd (bias))));
       }
