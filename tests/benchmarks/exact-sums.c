@@ -132,12 +132,9 @@ measure (const char *name, gsize n_rows, gsize n_features, AprDType dtype)
       time_sums (x, y, APR_PRECISION_EXACT, &times[0][i], &times[5][i]);
       time_sums (x, y, APR_PRECISION_DOUBLE, &times[1][i], &times[6][i]);
       times[2][i] = time_reading (x);
-      times[3][i] = n_products / machine_measure_products (kernel, APR_PRECISION_EXACT, dtype, n_rows,
-                                                           n_features + 2, N_THREADS);
-      times[4][i] = n_products / machine_measure_products (kernel, APR_PRECISION_DOUBLE, dtype, n_rows,
-                                                           n_features + 2, N_THREADS);
-      times[7][i] = n_values / machine_measure_cutting (kernel, APR_PRECISION_EXACT, dtype, n_rows,
-                                                        n_features + 2, N_THREADS);
+      times[3][i] = n_products / machine_measure_products (kernel, APR_PRECISION_EXACT, x, y, N_THREADS);
+      times[4][i] = n_products / machine_measure_products (kernel, APR_PRECISION_DOUBLE, x, y, N_THREADS);
+      times[7][i] = n_values / machine_measure_cutting (kernel, APR_PRECISION_EXACT, x, y, N_THREADS);
     }
   printf ("%s %s, %.0f products\n", name, apr_dtype_to_string (dtype), n_products);
   report ("exact", median (times[0]), median (times[5]), median (times[2]), median (times[7]),

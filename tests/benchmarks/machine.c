@@ -4,6 +4,9 @@
 #include <math.h>
 #include <time.h>
 
+#include "aprender/cross-products/apr-residue-plan-private.h"
+#include "aprender/cross-products/apr-rows-private.h"
+
 /* So many sums hide the time that one addition takes. */
 #define N_SUMS 8
 
@@ -100,15 +103,9 @@ typedef struct
   const AprByteKernel *bytes;       /* (nullable) */
   AprPrecision precision;
   gboolean narrow; /* the numbers are floats */
+  guint n_moduli;  /* residues that take the place of a product */
   double rate;     /* in a second */
 } Peak;
-
-/* Residues that take the place of a product of normal deviates, as apr-residue-plan.c has them. */
-static gsize
-count_moduli (const Peak *peak)
-{
-  return peak->residues->residue_size == 1 ? (peak->narrow ? 12 : 19) : (peak->narrow ? 7 : 11);
-}
 
 static double
 now_in_thread (void)
@@ -156,7 +153,7 @@ multiply_residues (gpointer data)
       kernel->multiply (left, APR_RESIDUE_PANEL, panel, 0, APR_RESIDUE_RIGHT, FALSE, APR_RESIDUE_ROWS,
                         modulus, tiles, tile_size);
   peak->rate = (double) (N * n_tiles * APR_RESIDUE_ROWS * APR_RESIDUE_TILE) / (now_in_thread () - start);
-  peak->rate /= (double) count_moduli (peak);
+  peak->rate /= peak->n_moduli;
   if (kernel->stop != NULL)
     kernel->stop ();
   g_aligned_free (left);
@@ -187,7 +184,7 @@ cut_residues (gpointer data)
   guint word;
   gsize i;
 
-  apr_residue_moduli_init (&moduli, kernel->residue_size, kernel->long_words, (guint) count_moduli (peak));
+  apr_residue_moduli_init (&moduli, kernel->residue_size, kernel->long_words, peak->n_moduli);
   apr_residue_moduli_prepare (&moduli);
   for (word = 0; word < moduli.n_words; word++)
     for (i = 0; i < APR_RESIDUE_PANEL; i++)
@@ -411,30 +408,34 @@ measure (GThreadFunc func, const Peak *peak, guint n_threads)
 }
 
 static Peak
-choose (const AprSumsKernel *kernel, AprPrecision precision, AprDType dtype, gsize n_rows, gsize n_columns)
+choose (const AprSumsKernel *kernel, AprPrecision precision, AprTensor *x, AprTensor *y)
 {
-  gboolean narrow = dtype == APR_DTYPE_F32;
+  gboolean narrow = apr_tensor_get_dtype (x) == APR_DTYPE_F32;
   /* Floats are multiplied whole where there are not too many columns. */
   gboolean whole = narrow && kernel->slices->multiply_whole != NULL;
   Peak peak = { .kernel = kernel, .precision = precision, .narrow = narrow };
+  AprRows x_rows;
+  AprRows y_rows;
+  gsize n_columns;
 
+  apr_rows_init (&x_rows, "X", x);
+  apr_rows_init (&y_rows, "y", y);
+  n_columns = x_rows.n_columns + y_rows.n_columns + 1;
   if (precision == APR_PRECISION_EXACT)
-    peak.residues = apr_sums_kernel_get_residues (kernel, n_rows, n_columns, whole);
-  if (precision == APR_PRECISION_EXACT && peak.residues == NULL)
+    peak.residues = apr_sums_kernel_get_residues (kernel, x_rows.n_rows, n_columns, whole);
+  if (peak.residues != NULL)
+    peak.n_moduli = apr_residue_plan_count (peak.residues, &x_rows, &y_rows, 0);
+  else if (precision == APR_PRECISION_EXACT)
     peak.bytes = apr_sums_kernel_get_bytes (kernel, n_columns, FALSE);
 
   return peak;
 }
 
 double
-machine_measure_products (const AprSumsKernel *kernel,
-                          AprPrecision precision,
-                          AprDType dtype,
-                          gsize n_rows,
-                          gsize n_columns,
-                          guint n_threads)
+machine_measure_products (
+  const AprSumsKernel *kernel, AprPrecision precision, AprTensor *x, AprTensor *y, guint n_threads)
 {
-  Peak peak = choose (kernel, precision, dtype, n_rows, n_columns);
+  Peak peak = choose (kernel, precision, x, y);
   gboolean whole = precision == APR_PRECISION_EXACT && kernel->slices->multiply_whole != NULL;
 
   return measure (peak.residues != NULL ? multiply_residues
@@ -445,14 +446,10 @@ machine_measure_products (const AprSumsKernel *kernel,
 }
 
 double
-machine_measure_cutting (const AprSumsKernel *kernel,
-                         AprPrecision precision,
-                         AprDType dtype,
-                         gsize n_rows,
-                         gsize n_columns,
-                         guint n_threads)
+machine_measure_cutting (
+  const AprSumsKernel *kernel, AprPrecision precision, AprTensor *x, AprTensor *y, guint n_threads)
 {
-  Peak peak = choose (kernel, precision, dtype, n_rows, n_columns);
+  Peak peak = choose (kernel, precision, x, y);
 
   if (precision != APR_PRECISION_EXACT ||
       (peak.residues == NULL && peak.bytes == NULL && kernel->slices->multiply_whole == NULL))

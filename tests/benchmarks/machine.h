@@ -15,21 +15,13 @@ gint64 machine_processor_time (void);
 double machine_time_reading (const void *memory, gsize n_bytes, guint n_threads);
 
 /* The products of two numbers that threads together take to exact sums, or sums in double, in a second: by the kernel
- * that serves so many rows and columns at its best, with panels in a near cache. */
-double machine_measure_products (const AprSumsKernel *kernel,
-                                 AprPrecision precision,
-                                 AprDType dtype,
-                                 gsize n_rows,
-                                 gsize n_columns,
-                                 guint n_threads);
+ * that serves X and y at its best, with panels in a near cache, and as many moduli as it takes for them. */
+double machine_measure_products (
+  const AprSumsKernel *kernel, AprPrecision precision, AprTensor *x, AprTensor *y, guint n_threads);
 
 /* The values that threads together cut for these products in a second, to residues, bytes or numbers of fixed point, at
  * the best of that kernel, with all of it in a near cache; infinity where they are multiplied as they are. */
-double machine_measure_cutting (const AprSumsKernel *kernel,
-                                AprPrecision precision,
-                                AprDType dtype,
-                                gsize n_rows,
-                                gsize n_columns,
-                                guint n_threads);
+double machine_measure_cutting (
+  const AprSumsKernel *kernel, AprPrecision precision, AprTensor *x, AprTensor *y, guint n_threads);
 
 G_END_DECLS

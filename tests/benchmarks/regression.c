@@ -206,12 +206,15 @@ time_reading (gsize n_bytes, guint n_threads, guint n_repeats)
 static double
 measure_products (gsize n_samples, gsize n_features, AprDType dtype, guint n_threads)
 {
+  const gsize shape[] = { n_samples, n_features };
+  g_autoptr (AprTensor) x = make_tensor (dtype, shape, 2);
+  g_autoptr (AprTensor) y = make_tensor (dtype, shape, 1);
   double greatest = 0;
   guint i;
 
   for (i = 0; i < 5; i++)
-    greatest = MAX (greatest, machine_measure_products (apr_sums_kernel_choose (), APR_PRECISION_EXACT, dtype,
-                                                        n_samples, n_features + 2, n_threads));
+    greatest = MAX (
+      greatest, machine_measure_products (apr_sums_kernel_choose (), APR_PRECISION_EXACT, x, y, n_threads));
 
   return greatest;
 }
