@@ -41,6 +41,9 @@ void apr_residue_short_rests_set_scale (AprResidueShortRests *self, gsize column
 /* Whether a rest is short. It is counted then; a column is asked about by one thread at a time. */
 gboolean apr_residue_short_rests_count (AprResidueShortRests *self, gsize column, double rest);
 
+/* Fetches what was summed for the columns of two panels, which comes from far, before it is moved. */
+void apr_residue_short_rests_fetch (const AprResidueShortRests *self, gsize left, gsize right);
+
 /* Adds what was summed for two columns, of which @one is not left of @other, to a number of two parts, and forgets it:
  * @parts[0] is in units of both scales, @parts[1] in those of 2^-32 times that. */
 void apr_residue_short_rests_move (AprResidueShortRests *self, gsize one, gsize other, gint64 parts[2]);

@@ -87,6 +87,25 @@ apr_residue_short_rests_count (AprResidueShortRests *self, gsize column, double 
 }
 
 void
+apr_residue_short_rests_fetch (const AprResidueShortRests *self, gsize left, gsize right)
+{
+  const gsize line = 64 / sizeof (double);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < APR_RESIDUE_PANEL; i++)
+    for (j = 0; j < APR_RESIDUE_PANEL; j += line)
+      {
+        gsize lower = (left * APR_RESIDUE_PANEL + i) * self->n_columns + right * APR_RESIDUE_PANEL + j;
+        gsize upper = (right * APR_RESIDUE_PANEL + i) * self->n_columns + left * APR_RESIDUE_PANEL + j;
+
+        __builtin_prefetch (self->sums + lower, 1);
+        __builtin_prefetch (self->sums + upper, 1);
+        __builtin_prefetch (self->pairs + lower, 1);
+      }
+}
+
+void
 apr_residue_short_rests_move (AprResidueShortRests *self, gsize one, gsize other, gint64 parts[2])
 {
   double *product = self->sums + one * self->n_columns + other;

@@ -612,6 +612,8 @@ flush_tile (AprResidueTeam *self, gsize left, gsize right)
   gsize i;
   gsize k;
 
+  if (self->short_rests.any)
+    apr_residue_short_rests_fetch (&self->short_rests, left, right);
   self->kernel->reconstruct (self->moduli, tile, found);
   memset (tile, 0, self->moduli->n_moduli * get_tile_size (self));
   for (i = 0; i < APR_RESIDUE_TILE; i++)
@@ -620,12 +622,12 @@ flush_tile (AprResidueTeam *self, gsize left, gsize right)
       gsize other = right * APR_RESIDUE_PANEL + i % APR_RESIDUE_PANEL;
       guint64 any = 0;
 
-      for (k = 0; k < n_parts; k++)
-        parts[n_parts - 1 - k] = found[k][i];
+      for (k = 1; k < n_parts; k++)
+        any |= (guint64) (parts[n_parts - 1 - k] = found[k][i]);
+      parts[n_parts - 1] = found[0][i];
       if (self->short_rests.any && other <= one)
         apr_residue_short_rests_move (&self->short_rests, one, other, parts + n_parts - 1);
-      for (k = 0; k <= n_parts; k++)
-        any |= (guint64) parts[k];
+      any |= (guint64) (parts[n_parts - 1] | parts[n_parts]);
       if (any != 0 && other <= one && one < self->n_columns)
         apr_exact_sums_add_parts (
           self->state, apr_residue_team_get_entry (self, one, other), parts, n_parts + 1,
