@@ -107,7 +107,8 @@ has_avx512 (void)
 {
 #ifdef APR_KERNELS_X86
   __builtin_cpu_init ();
-  return __builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512dq");
+  return __builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512dq") &&
+         __builtin_cpu_supports ("avx512bw") && __builtin_cpu_supports ("avx512vl");
 #else
   return FALSE;
 #endif
@@ -117,8 +118,7 @@ static gboolean
 has_avx512_vnni (void)
 {
 #ifdef APR_KERNELS_X86
-  return has_avx512 () && __builtin_cpu_supports ("avx512bw") && __builtin_cpu_supports ("avx512vl") &&
-         __builtin_cpu_supports ("avx512vbmi") && __builtin_cpu_supports ("avx512vnni") &&
+  return has_avx512 () && __builtin_cpu_supports ("avx512vbmi") && __builtin_cpu_supports ("avx512vnni") &&
          __builtin_cpu_supports ("avx512ifma");
 #else
   return FALSE;

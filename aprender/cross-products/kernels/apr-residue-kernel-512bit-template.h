@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What kernels of residues of bytes in vectors of 512 bits share: all but the products. */
+/* What kernels of residues in vectors of 512 bits share: APR_RESIDUE_BYTES says whether residues are of one byte.
+ * Whoever includes this defines ADD_PAIRS (sum, a, b), which adds the products of 16-bit numbers, two and two
+ * together. */
 
 #include <immintrin.h>
 #include <string.h>
@@ -9,10 +11,6 @@
 #include "aprender/cross-products/kernels/apr-residue-kernel-rest-template.h"
 
 #define INLINE static inline __attribute__ ((always_inline))
-
-/* As GCC 12 copies every sum around the intrinsic. */
-#define DOT_BYTES(sum, a, b) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
-#define DOT_WORDS(sum, a, b) __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 
 #define PANELS 4
 
@@ -84,17 +82,17 @@ load_row (const AprResidueColumns *columns, gsize row, gboolean is_float, __m512
     }
 }
 
-/* The next four rows, while these are cut: rows may be far apart. They may be beyond the last one, where there need be
- * no memory: addresses are computed as integers, and nothing is read. */
+/* The next rows, while others are cut: rows may be far apart. They may be beyond the last one, where there need be no
+ * memory: addresses are computed as integers, and nothing is read. */
 INLINE void
-fetch_rows (const AprResidueColumns *columns, gsize row, gboolean is_float)
+fetch_rows (const AprResidueColumns *columns, gsize row, gsize n_rows, gboolean is_float)
 {
   gsize row_size = columns->stride * (is_float ? sizeof (float) : sizeof (double));
   guintptr place = (guintptr) columns->values + row * row_size;
   gsize i;
 
 #pragma GCC unroll 4
-  for (i = 0; i < 4; i++, place += row_size)
+  for (i = 0; i < n_rows; i++, place += row_size)
     {
       _mm_prefetch ((const void *) place, _MM_HINT_T0);
       _mm_prefetch ((const void *) (place + (is_float ? 63 : 64)), _MM_HINT_T0);
@@ -130,97 +128,16 @@ join_halves (const __m512i sums[2], gboolean upper)
                                     sums[1]);
 }
 
-/* One addition rounds to two words, or to a long word, behind which stands what has its top. */
-INLINE void
-cut_row (__m512d value[2],
-         const double (*magic)[APR_RESIDUE_PANEL],
-         guint n_words,
-         __m512i digits[APR_RESIDUE_WORDS],
-         __m512d rests[2])
-{
-  /* Bits 0, 6, and so on to 42, of which two words begin with the lowest. */
-  const __m512i places = _mm512_set1_epi64 (0x2a241e18120c0600);
-  __m512i sums[2];
-  guint word;
-  gsize i;
-
-  if (n_words == 1)
-    {
-      round_row (value, magic[0], sums);
-      digits[0] = join_halves (sums, FALSE);
-      digits[1] = join_halves (sums, TRUE);
-    }
-#pragma GCC unroll 2
-  for (word = n_words; word >= 2; word -= 2)
-    {
-      const __m512i bits =
-        _mm512_set1_epi64 (word == n_words ? (gint64) 0xff3f3f3f3f3f3f3f : 0x7f3f3f3f3f3f3f3f);
-
-      round_row (value, magic[word - 2], sums);
-#pragma GCC unroll 2
-      for (i = 0; i < 2; i++)
-        sums[i] = _mm512_and_si512 (_mm512_multishift_epi64_epi8 (places, sums[i]), bits);
-      digits[word - 1] = join_halves (sums, TRUE);
-      digits[word - 2] = join_halves (sums, FALSE);
-    }
-  if (n_words == 3)
-    {
-      /* Bits 0, 6, 12 and 18 of each. */
-      const __m512i places_of_one = _mm512_set1_epi64 (0x322c2620120c0600);
-
-      round_row (value, magic[0], sums);
-      digits[0] = _mm512_and_si512 (_mm512_multishift_epi64_epi8 (places_of_one, join_halves (sums, FALSE)),
-                                    _mm512_set1_epi32 (0x7f3f3f3f));
-    }
-  rests[0] = value[0];
-  rests[1] = value[1];
-}
-
-/* The tops of two rows, in the lowest bits of 16, in the order in which their sums are packed: for looking them up. */
-INLINE __m512i
-pack_tops (__m512i one, __m512i other)
-{
-  const __m512i order =
-    _mm512_setr_epi32 (0x20000, 0x60004, 0x220020, 0x260024, 0xa0008, 0xe000c, 0x2a0028, 0x2e002c, 0x120010,
-                       0x160014, 0x320030, 0x360034, 0x1a0018, 0x1e001c, 0x3a0038, 0x3e003c);
-
-  return _mm512_permutex2var_epi16 (one, order, other);
-}
-
-/* What rounds to two words: the bias of the upper one, too. */
-INLINE void
-join_magic (const AprResidueModuli *moduli,
-            const double (*magic)[APR_RESIDUE_PANEL],
-            guint n_words,
-            double (*joined)[APR_RESIDUE_PANEL])
-{
-  const __m512i exponent_bits = _mm512_set1_epi64 (0x7ff0000000000000);
-  guint word;
-  gsize i;
-
-  for (word = 0; word < n_words; word++)
-    for (i = 0; i < APR_RESIDUE_PANEL; i += 8)
-      {
-        __m512d one = _mm512_load_pd (magic[word] + i);
-        /* The unit times 2^52. */
-        __m512d unit = _mm512_castsi512_pd (_mm512_and_si512 (_mm512_castpd_si512 (one), exponent_bits));
-        /* Where the lowest of three words is cut alone, that is above the bits that are used. */
-        double bias = word + 1 < n_words ? apr_residue_moduli_get_bias (moduli, word + 1) * 0x1p-28 : 0;
-
-        _mm512_store_pd (joined[word] + i, _mm512_add_pd (one, _mm512_mul_pd (unit, _mm512_set1_pd (bias))));
-      }
-}
-
-/* Those of four rows, of which few are not 0. Four are compared at a time: of a comparison of eight, GCC 12 may store
+/* Those of some rows, of which few are not 0. Four are compared at a time: of a comparison of eight, GCC 12 may store
  * one byte and load four. */
 static gsize __attribute__ ((noinline))
-store_rests (__m512d all[4][2], gsize first_row, AprResidueRest *rests)
+store_rests (__m512d all[][2], gsize n_rows, gsize first_row, AprResidueRest *rests)
 {
   gsize n = 0;
   gsize row;
   guint i;
 
-  for (row = 0; row < 4; row++)
+  for (row = 0; row < n_rows; row++)
     for (i = 0; i < APR_RESIDUE_PANEL; i += 4)
       {
         const double *values = (const double *) all[row] + i;
@@ -239,22 +156,16 @@ store_rests (__m512d all[4][2], gsize first_row, AprResidueRest *rests)
 }
 
 INLINE gboolean
-has_rest (__m512d rests[4][2])
+has_rest (__m512d rests[][2], gsize n_rows)
 {
-  __m512d any = _mm512_or_pd (
-    _mm512_or_pd (_mm512_or_pd (rests[0][0], rests[0][1]), _mm512_or_pd (rests[1][0], rests[1][1])),
-    _mm512_or_pd (_mm512_or_pd (rests[2][0], rests[2][1]), _mm512_or_pd (rests[3][0], rests[3][1])));
+  __m512d any = _mm512_setzero_pd ();
+  gsize i;
+
+#pragma GCC unroll 4
+  for (i = 0; i < n_rows; i++)
+    any = _mm512_or_pd (any, _mm512_or_pd (rests[i][0], rests[i][1]));
 
   return _mm512_cmp_pd_mask (any, _mm512_setzero_pd (), _CMP_NEQ_UQ) != 0;
-}
-
-/* 16-bit numbers v less m floor (v / m), or m less: from 0 to 255. */
-INLINE __m512i
-reduce_words (__m512i v, __m512i reciprocal, __m512i modulus)
-{
-  __m512i quotient = _mm512_srli_epi16 (_mm512_mulhi_epu16 (v, reciprocal), 7);
-
-  return _mm512_sub_epi16 (v, _mm512_mullo_epi16 (quotient, modulus));
 }
 
 /* A line that is written soon: the processor has to read it first, and to take it from the caches of other threads. It
@@ -265,250 +176,30 @@ fetch_for_writing (guintptr line)
   __asm__ volatile("prefetchw (%0)" : : "r"(line));
 }
 
-/* A modulus, and 2^23 divided by it, each of 16 bits and twice: 32 bits are loaded into all lanes of a vector by one
- * instruction, but 16 take a shuffle, too. */
-typedef struct
-{
-  guint32 reciprocal;
-  guint32 modulus;
-} Divisor;
-
-/* The residues of four rows for one modulus. */
-INLINE __m512i
-find_residues (__m512i digits[4][APR_RESIDUE_WORDS],
-               guint n_words,
-               const guint32 *weights,
-               gint32 start,
-               const guint16 *tops,
-               const Divisor *divisor)
-{
-  const __m512i order =
-    _mm512_broadcast_i32x4 (_mm_setr_epi8 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-  __m512i reciprocals = _mm512_set1_epi32 ((gint32) divisor->reciprocal);
-  __m512i moduli = _mm512_set1_epi32 ((gint32) divisor->modulus);
-  __m512i sums[4];
-  __m512i first;
-  __m512i second;
-  guint word;
-  gsize row;
-
-#pragma GCC unroll 4
-  for (row = 0; row < 4; row++)
-    sums[row] = _mm512_set1_epi32 (start);
-#pragma GCC unroll 4
-  for (word = 0; word < n_words; word++)
-    {
-      __m512i weight = _mm512_set1_epi32 ((gint32) weights[word]);
-
-#pragma GCC unroll 4
-      for (row = 0; row < 4; row++)
-        DOT_BYTES (sums[row], digits[row][word], weight);
-    }
-  first = _mm512_packus_epi32 (sums[0], sums[1]);
-  second = _mm512_packus_epi32 (sums[2], sums[3]);
-  if (n_words == 1)
-    {
-      __m512i table = _mm512_loadu_si512 (tops);
-
-      first = _mm512_add_epi16 (first, _mm512_permutexvar_epi16 (digits[0][1], table));
-      second = _mm512_add_epi16 (second, _mm512_permutexvar_epi16 (digits[2][1], table));
-    }
-  first = reduce_words (first, reciprocals, moduli);
-  second = reduce_words (second, reciprocals, moduli);
-
-  return _mm512_shuffle_epi8 (_mm512_packus_epi16 (first, second), order);
-}
-
-INLINE gsize
-cut_words (const AprResidueModuli *moduli,
-           guint n_words,
-           gboolean is_float,
-           const AprResidueColumns *columns,
-           const double (*magic)[APR_RESIDUE_PANEL],
-           guint8 *residues,
-           gsize distance,
-           AprResidueRest *rests)
-{
-  const __m512i ones = _mm512_set1_epi8 (1);
-  guint n_moduli = moduli->n_moduli;
-  __m512i sums[APR_RESIDUE_MODULI];
-  Divisor divisors[APR_RESIDUE_MODULI];
-  double joined[APR_RESIDUE_WORDS][APR_RESIDUE_PANEL] __attribute__ ((aligned (64)));
-  gsize n_rests = 0;
-  gsize row;
-  guint i;
-
-  for (i = 0; i < n_moduli; i++)
-    {
-      sums[i] = _mm512_setzero_si512 ();
-      divisors[i].reciprocal = (1u << 23) / moduli->modulus[i] * 0x10001;
-      divisors[i].modulus = moduli->modulus[i] * 0x10001;
-    }
-  join_magic (moduli, magic, n_words, joined);
-  for (row = 0; row < columns->n_rows; row += 4)
-    {
-      guint8 *to = residues + APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL;
-      __m512i digits[4][APR_RESIDUE_WORDS];
-      __m512d left[4][2];
-
-#pragma GCC unroll 4
-      for (i = 0; i < 4; i++)
-        {
-          __m512d value[2];
-
-          load_row (columns, row + i, is_float, value);
-          cut_row (value, joined, n_words, digits[i], left[i]);
-        }
-      if (G_UNLIKELY (has_rest (left)))
-        {
-          /* A copy, as what has its address taken cannot stay in registers. */
-          __m512d copy[4][2];
-
-          memcpy (copy, left, sizeof copy);
-          n_rests += store_rests (copy, row, rests + n_rests);
-        }
-      if (n_words == 1)
-        {
-          digits[0][1] = pack_tops (digits[0][1], digits[1][1]);
-          digits[2][1] = pack_tops (digits[2][1], digits[3][1]);
-        }
-      fetch_rows (columns, row + 4, is_float);
-      for (i = 0; i < n_moduli; i++, to += distance)
-        {
-          __m512i found = find_residues (digits, n_words, moduli->weights[i], moduli->start[i],
-                                         moduli->tops[i], &divisors[i]);
-
-          fetch_for_writing ((guintptr) to + LINES_AHEAD * 64);
-          _mm512_store_si512 (to, found);
-          DOT_BYTES (sums[i], found, ones);
-        }
-    }
-
-  /* What the products lack where 128 is taken from every residue on the right. */
-  for (i = 0; i < n_moduli; i++)
-    _mm512_store_si512 (residues + i * distance, _mm512_slli_epi32 (sums[i], 7));
-
-  return n_rests;
-}
-
-/* All that is known when it is compiled makes it fast. */
-#define CUT(n)                                                                                     \
- return columns->is_float ? cut_words (moduli, n, TRUE, columns, magic, residues, distance, rests) \
-                          : cut_words (moduli, n, FALSE, columns, magic, residues, distance, rests)
-
-static gsize
-cut (const AprResidueModuli *moduli,
-     const AprResidueColumns *columns,
-     const double (*magic)[APR_RESIDUE_PANEL],
-     guint8 *residues,
-     gsize distance,
-     AprResidueRest *rests)
-{
-  switch (moduli->n_words)
-    {
-    case 1:
-      CUT (1);
-    case 2:
-      CUT (2);
-    case 3:
-      CUT (3);
-    default:
-      CUT (4);
-    }
-}
-
-static void
-weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed)
-{
-  const __m512i ones = _mm512_set1_epi8 (1);
-  const __m512i zero = _mm512_setzero_si512 ();
-  const __m512i reciprocals = _mm512_set1_epi16 ((gint16) ((1u << 23) / modulus));
-  const __m512i moduli = _mm512_set1_epi16 ((gint16) modulus);
-  __m512i sums = zero;
-  gsize row;
-
-  for (row = 0; row < n_rows; row += 4)
-    {
-      gsize place = APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL;
-      __m512i x = _mm512_load_si512 (panel + place);
-      __m512i w = _mm512_set1_epi32 (*(const gint32 *) (gconstpointer) (weights + row));
-      __m512i low = _mm512_mullo_epi16 (_mm512_unpacklo_epi8 (x, zero), _mm512_unpacklo_epi8 (w, zero));
-      __m512i high = _mm512_mullo_epi16 (_mm512_unpackhi_epi8 (x, zero), _mm512_unpackhi_epi8 (w, zero));
-      __m512i found = _mm512_packus_epi16 (reduce_words (low, reciprocals, moduli),
-                                           reduce_words (high, reciprocals, moduli));
-
-      _mm512_store_si512 (weighed + place, found);
-      DOT_BYTES (sums, found, ones);
-    }
-  _mm512_store_si512 (weighed, _mm512_slli_epi32 (sums, 7));
-}
-
 /* A tile of residues, which may come from far. */
 INLINE void
 fetch_residues (const guint8 *tile)
 {
   gsize i;
 
-  for (i = 0; i < APR_RESIDUE_TILE; i += 64)
+  for (i = 0; i < APR_RESIDUE_TILE * (APR_RESIDUE_BYTES ? 1 : 2); i += 64)
     _mm_prefetch ((const void *) (tile + i), _MM_HINT_T0);
 }
 
-/* What reduces sums below 2^26. A sum is congruent to its bytes times the remainders of 1, 2^8, 2^16 and 2^24, nearest
- * to 0, and @start, a multiple of the modulus that keeps this from being negative: below 2^16 for every modulus, at
- * most 59,757 for 149. */
-typedef struct
-{
-  __m512i weights;
-  __m512i start;
-  __m512i reciprocals;
-  __m512i moduli;
-} Reduction;
-
-INLINE gint
-find_remainder (guint number, guint modulus)
-{
-  gint rest = (gint) (number % modulus);
-
-  return rest > 127 ? rest - (gint) modulus : rest;
-}
-
-INLINE Reduction
-find_reduction (guint modulus)
-{
-  gint first = find_remainder (1u << 8, modulus);
-  gint second = find_remainder (1u << 16, modulus);
-  gint third = find_remainder (1u << 24, modulus);
-  guint below = (guint) (255 * (MAX (-first, 0) + MAX (-second, 0)) + 3 * MAX (-third, 0));
-
-  return (Reduction){
-    _mm512_set1_epi32 ((gint) (1 | (guint) (first & 0xff) << 8 | (guint) (second & 0xff) << 16 |
-                               (guint) (third & 0xff) << 24)),
-    _mm512_set1_epi32 ((gint) ((below + modulus - 1) / modulus * modulus)),
-    _mm512_set1_epi16 ((gint16) ((1u << 23) / modulus)),
-    _mm512_set1_epi16 ((gint16) modulus),
-  };
-}
-
-/* Four rows of sums modulo the modulus, from 0 to 255. */
+/* The residues nearest to 0. */
 INLINE __m512i
-reduce_sums (const __m512i sums[4], const Reduction *reduction)
+reduce (__m512i a, __m512 reciprocal, __m512i modulus)
 {
-  const __m512i order = _mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  __m512i words[4];
-  __m512i first;
-  __m512i second;
-  gsize i;
+  __m512i quotient = _mm512_cvtps_epi32 (_mm512_mul_ps (_mm512_cvtepi32_ps (a), reciprocal));
 
-#pragma GCC unroll 4
-  for (i = 0; i < 4; i++)
-    {
-      words[i] = reduction->start;
-      DOT_BYTES (words[i], sums[i], reduction->weights);
-    }
-  first = reduce_words (_mm512_packus_epi32 (words[0], words[1]), reduction->reciprocals, reduction->moduli);
-  second = reduce_words (_mm512_packus_epi32 (words[2], words[3]), reduction->reciprocals, reduction->moduli);
+  return _mm512_sub_epi32 (a, _mm512_mullo_epi32 (quotient, modulus));
+}
 
-  return _mm512_permutexvar_epi32 (order, _mm512_packus_epi16 (first, second));
+/* The low halves of the lanes of both. */
+INLINE __m512i
+join_rows (__m512i first, __m512i second)
+{
+  return _mm512_mask_blend_epi16 (0xaaaaaaaa, first, _mm512_slli_epi32 (second, 16));
 }
 
 /* Residues times their inverses, nearest to 0, two and two side by side; returns how many times M their sum is. */
@@ -523,17 +214,19 @@ weigh_residues (const AprResidueModuli *moduli,
 
   for (i = 0; i < moduli->n_moduli; i++)
     {
-      __m512i modulus = _mm512_set1_epi32 ((gint) moduli->modulus[i]);
+      gconstpointer place = tiles + (i * APR_RESIDUE_TILE + first) * (APR_RESIDUE_BYTES ? 1 : 2);
       __m512 reciprocal = _mm512_set1_ps (1.0f / (float) moduli->modulus[i]);
-      __m512i residue =
-        _mm512_cvtepu8_epi32 (_mm_load_si128 ((const void *) (tiles + i * APR_RESIDUE_TILE + first)));
-      __m512i product = _mm512_mullo_epi32 (residue, _mm512_set1_epi32 (moduli->inverse[i]));
-      __m512i quotient = _mm512_cvtps_epi32 (_mm512_mul_ps (_mm512_cvtepi32_ps (product), reciprocal));
-      __m512i weight = _mm512_sub_epi32 (product, _mm512_mullo_epi32 (quotient, modulus));
+      __m512i residue = APR_RESIDUE_BYTES ? _mm512_cvtepu8_epi32 (_mm_load_si128 (place))
+                                          : _mm512_cvtepi16_epi32 (_mm256_load_si256 (place));
+      __m512i weight = _mm512_mullo_epi32 (residue, _mm512_set1_epi32 (moduli->inverse[i]));
 
+      /* The first modulus of 16 bits is 2^16. */
+      weight = !APR_RESIDUE_BYTES && i == 0
+               ? _mm512_srai_epi32 (_mm512_slli_epi32 (weight, 16), 16)
+               : reduce (weight, reciprocal, _mm512_set1_epi32 ((gint) moduli->modulus[i]));
       fractions = _mm512_fmadd_ps (_mm512_cvtepi32_ps (weight), reciprocal, fractions);
-      pairs[i / 2] = i % 2 == 0 ? _mm512_and_si512 (weight, _mm512_set1_epi32 (0xffff))
-                                : _mm512_or_si512 (pairs[i / 2], _mm512_slli_epi32 (weight, 16));
+      pairs[i / 2] =
+        i % 2 == 0 ? _mm512_and_si512 (weight, _mm512_set1_epi32 (0xffff)) : join_rows (pairs[i / 2], weight);
     }
 
   return _mm512_cvtps_epi32 (fractions);
@@ -545,6 +238,22 @@ get_pair (const gint16 *limbs, guint i, guint n)
   guint32 second = i + 1 < n ? (guint16) limbs[i + 1] : 0;
 
   return (gint32) ((guint16) limbs[i] | second << 16);
+}
+
+/* Moduli whose weights, below 2^15 the first and below 4800 the others, times limbs of at most 2^15, sum to less than
+ * 2^31; and as many others again. Weights of bytes, at most 128, need no such limit. */
+#define MODULI_AT_ONCE (APR_RESIDUE_BYTES ? APR_RESIDUE_MODULI : 6)
+
+INLINE void
+store_limb (__m256i sum, __m256i other, guint limb, gint64 *to)
+{
+  __m512i wide = _mm512_cvtepi32_epi64 (sum);
+
+  if (!APR_RESIDUE_BYTES)
+    wide = _mm512_add_epi64 (wide, _mm512_cvtepi32_epi64 (other));
+  if (limb % 2 == 1)
+    wide = _mm512_add_epi64 (_mm512_loadu_si512 (to), _mm512_slli_epi64 (wide, 16));
+  _mm512_storeu_si512 (to, wide);
 }
 
 static void
@@ -565,21 +274,15 @@ reconstruct (const AprResidueModuli *moduli, const guint8 *tiles, gint64 (*parts
           __m512i sum =
             _mm512_sub_epi32 (_mm512_setzero_si512 (),
                               _mm512_mullo_epi32 (n_products, _mm512_set1_epi32 (moduli->product[limb])));
+          __m512i other = _mm512_setzero_si512 ();
           gint64 *to = parts[limb / 2] + first;
-          __m512i low;
-          __m512i high;
 
-          for (i = 0; i < n; i += 2)
-            DOT_WORDS (sum, pairs[i / 2], _mm512_set1_epi32 (get_pair (moduli->limbs[limb], i, n)));
-          low = _mm512_cvtepi32_epi64 (_mm512_castsi512_si256 (sum));
-          high = _mm512_cvtepi32_epi64 (_mm512_extracti64x4_epi64 (sum, 1));
-          if (limb % 2 == 1)
-            {
-              low = _mm512_add_epi64 (_mm512_loadu_si512 (to), _mm512_slli_epi64 (low, 16));
-              high = _mm512_add_epi64 (_mm512_loadu_si512 (to + 8), _mm512_slli_epi64 (high, 16));
-            }
-          _mm512_storeu_si512 (to, low);
-          _mm512_storeu_si512 (to + 8, high);
+          for (i = 0; i < MIN (n, MODULI_AT_ONCE); i += 2)
+            ADD_PAIRS (sum, pairs[i / 2], _mm512_set1_epi32 (get_pair (moduli->limbs[limb], i, n)));
+          for (; i < n; i += 2)
+            ADD_PAIRS (other, pairs[i / 2], _mm512_set1_epi32 (get_pair (moduli->limbs[limb], i, n)));
+          store_limb (_mm512_castsi512_si256 (sum), _mm512_castsi512_si256 (other), limb, to);
+          store_limb (_mm512_extracti64x4_epi64 (sum, 1), _mm512_extracti64x4_epi64 (other, 1), limb, to + 8);
         }
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/cross-products/kernels/apr-residue-kernel-512bit-template.h"
+#include "aprender/cross-products/kernels/apr-residue-kernel-512bit-bytes-template.h"
 
 #include <string.h>
 

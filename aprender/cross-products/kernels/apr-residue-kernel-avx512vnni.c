@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/cross-products/kernels/apr-residue-kernel-512bit-template.h"
+#include "aprender/cross-products/kernels/apr-residue-kernel-512bit-bytes-template.h"
 
 /* Residues of bytes in vectors of 512 bits, of which one instruction multiplies 64 and adds four by four. */
 

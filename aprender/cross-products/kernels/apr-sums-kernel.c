@@ -37,9 +37,12 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* Alder Lake's and later clients: residues in products of bytes. Measured on an AMD Zen 5, which runs them too. */
   [APR_CPU_AVX_VNNI] =
     &(const AprSumsKernel){
-      "avxvnni", &apr_slice_kernel_avx2, NULL, { { &apr_residue_kernel_avxvnni, 160, 30 } }, 96 },
-  /* Skylake's servers: FMA that is twice as wide makes slices as fast. Not measured. */
-  [APR_CPU_AVX512] = &(const AprSumsKernel){ "avx512", &apr_slice_kernel_avx512, NULL, { { NULL } } },
+      "avxvnni", &apr_slice_kernel_avx2, NULL, { { &apr_residue_kernel_avxvnni, 160, 30 } }, 72 },
+  /* Skylake's servers and Cascade Lake: residues in products of 16 bits. Measured on an AMD Zen 5, which runs them
+   * too. */
+  [APR_CPU_AVX512] =
+    &(const AprSumsKernel){
+      "avx512", &apr_slice_kernel_avx512, NULL, { { &apr_residue_kernel_avx512, 160, 54 } }, 72 },
   /* Ice Lake's and later servers, Zen 4 and later: residues in products of bytes. */
   [APR_CPU_AVX512_VNNI] =
     &(const AprSumsKernel){
