@@ -230,7 +230,7 @@ apr_residue_sums_update (AprExactSums *state,
   guint n_moduli;
 
   job.n_teams = together ? 1 : n_threads;
-  job.block_rows = MIN (x->n_rows, wide ? APR_RESIDUE_ROWS : MANY_ROWS_ALONE);
+  job.block_rows = MIN (x->n_rows, wide ? kernel->block_rows : MANY_ROWS_ALONE);
   n_moduli = apr_residue_plan_count (kernel, x, y, apr_residue_weights_count_bits (weights, job.block_rows));
   if (n_moduli == 0)
     {

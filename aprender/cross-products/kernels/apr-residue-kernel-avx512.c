@@ -291,6 +291,7 @@ const AprResidueKernel apr_residue_kernel_avx512 = {
   .name = "avx512",
   .residue_size = 2,
   .step = STEP,
+  .block_rows = 512,
   .rate = 48,
   .square = square,
   .multiply_rest = multiply_rest,

@@ -134,6 +134,7 @@ const AprResidueKernel apr_residue_kernel_avx512vnni = {
   .name = "avx512vnni",
   .residue_size = 1,
   .step = 4,
+  .block_rows = 512,
   .long_words = TRUE,
   .rate = 60,
   .square = square,
