@@ -17,7 +17,8 @@ typedef enum
   APR_CPU_AVX2,        /* with FMA */
   APR_CPU_AVX_VNNI,    /* with products of bytes */
   APR_CPU_AVX512,      /* F, DQ, BW and VL */
-  APR_CPU_AVX512_VNNI, /* with VBMI, VNNI and IFMA: products of bytes */
+  APR_CPU_AVX512_DOT,  /* with VNNI: products that are added at once */
+  APR_CPU_AVX512_VNNI, /* with VBMI and IFMA, too: products of bytes */
   APR_CPU_AMX,         /* tiles of bytes, with AVX-512 VBMI */
   APR_CPU_N_SETS,
 } AprCpuSet;

@@ -24,10 +24,15 @@
 #endif
 
 static const char *const names[] = {
-  [APR_CPU_PORTABLE] = "portable", [APR_CPU_NEON] = "neon",
-  [APR_CPU_DOTPROD] = "dotprod",   [APR_CPU_I8MM] = "i8mm",
-  [APR_CPU_AVX2] = "avx2",         [APR_CPU_AVX_VNNI] = "avxvnni",
-  [APR_CPU_AVX512] = "avx512",     [APR_CPU_AVX512_VNNI] = "avx512vnni",
+  [APR_CPU_PORTABLE] = "portable",
+  [APR_CPU_NEON] = "neon",
+  [APR_CPU_DOTPROD] = "dotprod",
+  [APR_CPU_I8MM] = "i8mm",
+  [APR_CPU_AVX2] = "avx2",
+  [APR_CPU_AVX_VNNI] = "avxvnni",
+  [APR_CPU_AVX512] = "avx512",
+  [APR_CPU_AVX512_DOT] = "avx512dot",
+  [APR_CPU_AVX512_VNNI] = "avx512vnni",
   [APR_CPU_AMX] = "amx",
 };
 
@@ -115,11 +120,20 @@ has_avx512 (void)
 }
 
 static gboolean
+has_avx512_dot (void)
+{
+#ifdef APR_KERNELS_X86
+  return has_avx512 () && __builtin_cpu_supports ("avx512vnni");
+#else
+  return FALSE;
+#endif
+}
+
+static gboolean
 has_avx512_vnni (void)
 {
 #ifdef APR_KERNELS_X86
-  return has_avx512 () && __builtin_cpu_supports ("avx512vbmi") && __builtin_cpu_supports ("avx512vnni") &&
-         __builtin_cpu_supports ("avx512ifma");
+  return has_avx512_dot () && __builtin_cpu_supports ("avx512vbmi") && __builtin_cpu_supports ("avx512ifma");
 #else
   return FALSE;
 #endif
@@ -176,6 +190,8 @@ apr_cpu_has (AprCpuSet set)
       return has_avx_vnni ();
     case APR_CPU_AVX512:
       return has_avx512 ();
+    case APR_CPU_AVX512_DOT:
+      return has_avx512_dot ();
     case APR_CPU_AVX512_VNNI:
       return has_avx512_vnni ();
     case APR_CPU_AMX:

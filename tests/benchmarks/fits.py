@@ -50,7 +50,8 @@ BARS_256 = {
     (20_000, 500): (1.5, 1.5),
     (5_000, 1_000): (1.2, 1.2),
 }
-BARS = {'amx': BARS_512, 'avx512vnni': BARS_512, 'avx512': BARS_512, 'avxvnni': BARS_256, 'avx2': BARS_256}
+BARS = {'amx': BARS_512, 'avx512vnni': BARS_512, 'avx512dot': BARS_512, 'avx512': BARS_512,
+        'avxvnni': BARS_256, 'avx2': BARS_256}
 BLAS = {'avxvnni': 'Haswell', 'avx2': 'Haswell'}
 
 # Of sums in double, whichever the kernel.

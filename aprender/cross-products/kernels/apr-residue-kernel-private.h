@@ -167,6 +167,7 @@ extern const AprResidueKernel apr_residue_kernel_i8mm;
 extern const AprResidueKernel apr_residue_kernel_avx2;
 extern const AprResidueKernel apr_residue_kernel_avxvnni;
 extern const AprResidueKernel apr_residue_kernel_avx512;
+extern const AprResidueKernel apr_residue_kernel_avx512dot;
 extern const AprResidueKernel apr_residue_kernel_avx512vnni;
 #endif
 #ifdef APR_KERNELS_AMX

@@ -38,11 +38,15 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   [APR_CPU_AVX_VNNI] =
     &(const AprSumsKernel){
       "avxvnni", &apr_slice_kernel_avx2, NULL, { { &apr_residue_kernel_avxvnni, 160, 30 } }, 72 },
-  /* Skylake's servers and Cascade Lake: residues in products of 16 bits. Measured on an AMD Zen 5, which runs them
+  /* Skylake's servers: residues in products of 16 bits. Measured on an AMD Zen 5, which runs these and the next ones,
    * too. */
   [APR_CPU_AVX512] =
     &(const AprSumsKernel){
       "avx512", &apr_slice_kernel_avx512, NULL, { { &apr_residue_kernel_avx512, 160, 54 } }, 72 },
+  /* Cascade Lake's and Cooper Lake's servers: the same, added at once. */
+  [APR_CPU_AVX512_DOT] =
+    &(const AprSumsKernel){
+      "avx512dot", &apr_slice_kernel_avx512, NULL, { { &apr_residue_kernel_avx512dot, 160, 54 } }, 72 },
   /* Ice Lake's and later servers, Zen 4 and later: residues in products of bytes. */
   [APR_CPU_AVX512_VNNI] =
     &(const AprSumsKernel){

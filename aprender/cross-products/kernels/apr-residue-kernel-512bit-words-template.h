@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The kernels of residues of 16 bits in vectors of 512 bits. Whoever includes this defines:
+ *
+ *   KERNEL                   the structure that this file makes
+ *   KERNEL_NAME              its name
+ *   RATE                     its rate
+ *   ADD_PAIRS (sum, a, b)    adds the products of 32 numbers, two and two together
+ *   ADD_PRODUCTS (sum, a, b) the same where there are as many sums as registers
+ */
+
+#include <immintrin.h>
+
+#define APR_RESIDUE_BYTES 0
+#include "aprender/cross-products/kernels/apr-residue-kernel-512bit-template.h"
+
+/* Rows side by side. */
+#define STEP 2
+
+/* The words of sixteen values of a row, of which the low 24 bits count, as two digits of 12 bits, the upper one with
+ * the sign; returns the numbers modulo 2^32. */
+INLINE __m512i
+cut_row (__m512d value[2],
+         const double (*magic)[APR_RESIDUE_PANEL],
+         guint n_words,
+         __m512i digits[APR_RESIDUE_WORDS])
+{
+  __m512i whole = _mm512_setzero_si512 ();
+  guint word;
+
+#pragma GCC unroll 4
+  for (word = n_words; word-- > 0;)
+    {
+      __m512i sums[2];
+
+      round_row (value, magic[word], sums);
+      whole = join_halves (sums, FALSE);
+      digits[word] = _mm512_mask_blend_epi16 (0xaaaaaaaa, _mm512_and_si512 (whole, _mm512_set1_epi32 (0xfff)),
+                                              _mm512_slli_epi32 (whole, 4));
+    }
+
+  return whole;
+}
+
+/* The residues of two rows of sums: of these and of the quotients, 16 bits are enough. */
+INLINE __m512i
+reduce_rows (__m512i first, __m512i second, __m512 reciprocal, __m512i modulus)
+{
+  __m512i one = _mm512_cvtps_epi32 (_mm512_mul_ps (_mm512_cvtepi32_ps (first), reciprocal));
+  __m512i other = _mm512_cvtps_epi32 (_mm512_mul_ps (_mm512_cvtepi32_ps (second), reciprocal));
+
+  return _mm512_sub_epi16 (join_rows (first, second), _mm512_mullo_epi16 (join_rows (one, other), modulus));
+}
+
+INLINE gsize
+cut_words (const AprResidueModuli *moduli,
+           guint n_words,
+           gboolean is_float,
+           const AprResidueColumns *columns,
+           const double (*magic)[APR_RESIDUE_PANEL],
+           guint8 *residues,
+           gsize distance,
+           AprResidueRest *rests)
+{
+  guint n_moduli = moduli->n_moduli;
+  gsize n_rests = 0;
+  gsize row;
+  guint word;
+  guint i;
+
+  for (row = 0; row < columns->n_rows; row += STEP)
+    {
+      guint8 *to = residues + APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL * 2;
+      __m512i digits[STEP][APR_RESIDUE_WORDS];
+      __m512i whole[STEP];
+      __m512d left[STEP][2];
+
+      fetch_rows (columns, row + STEP, STEP, is_float);
+#pragma GCC unroll 2
+      for (i = 0; i < STEP; i++)
+        {
+          load_row (columns, row + i, is_float, left[i]);
+          whole[i] = cut_row (left[i], magic, n_words, digits[i]);
+        }
+      if (G_UNLIKELY (has_rest (left, STEP)))
+        {
+          /* A copy, as what has its address taken cannot stay in registers. */
+          __m512d copy[STEP][2];
+
+          memcpy (copy, left, sizeof copy);
+          n_rests += store_rests (copy, STEP, row, rests + n_rests);
+        }
+
+      /* The first modulus is 2^16. */
+      _mm512_store_si512 (to, join_rows (whole[0], whole[1]));
+      for (i = 1; i < n_moduli; i++)
+        {
+          __m512 reciprocal = _mm512_set1_ps (1.0f / (float) moduli->modulus[i]);
+          __m512i modulus = _mm512_set1_epi16 ((gint16) moduli->modulus[i]);
+          __m512i sums[STEP] = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
+
+#pragma GCC unroll 4
+          for (word = 0; word < n_words; word++)
+            {
+              __m512i weights = _mm512_set1_epi32 ((gint) moduli->weights[i][word]);
+
+              ADD_PAIRS (sums[0], digits[0][word], weights);
+              ADD_PAIRS (sums[1], digits[1][word], weights);
+            }
+          to += distance;
+          fetch_for_writing ((guintptr) to + LINES_AHEAD * 64);
+          _mm512_store_si512 (to, reduce_rows (sums[0], sums[1], reciprocal, modulus));
+        }
+    }
+
+  return n_rests;
+}
+
+/* All that is known when it is compiled makes it fast. */
+#define CUT(n)                                                                                     \
+ return columns->is_float ? cut_words (moduli, n, TRUE, columns, magic, residues, distance, rests) \
+                          : cut_words (moduli, n, FALSE, columns, magic, residues, distance, rests)
+
+static gsize
+cut (const AprResidueModuli *moduli,
+     const AprResidueColumns *columns,
+     const double (*magic)[APR_RESIDUE_PANEL],
+     guint8 *residues,
+     gsize distance,
+     AprResidueRest *rests)
+{
+  switch (moduli->n_words)
+    {
+    case 2:
+      CUT (2);
+    case 3:
+      CUT (3);
+    default:
+      CUT (4);
+    }
+}
+
+static void
+weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed)
+{
+  const __m512 reciprocal = _mm512_set1_ps (1.0f / (float) modulus);
+  const __m512i moduli = _mm512_set1_epi16 ((gint16) modulus);
+  gsize row;
+
+  for (row = 0; row < n_rows; row += STEP)
+    {
+      gsize place = APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL * 2;
+      __m512i x = _mm512_load_si512 (panel + place);
+      __m512i w = _mm512_set1_epi32 (*(const gint32 *) (gconstpointer) (weights + row * 2));
+      __m512i found = _mm512_mullo_epi16 (x, w);
+
+      if (modulus != 65536)
+        {
+          /* The products of the first row, and those of the second. */
+          __m512i first = _mm512_madd_epi16 (x, _mm512_and_si512 (w, _mm512_set1_epi32 (0xffff)));
+          __m512i second = _mm512_madd_epi16 (x, _mm512_and_si512 (w, _mm512_set1_epi32 ((gint) 0xffff0000)));
+
+          found = reduce_rows (first, second, reciprocal, moduli);
+        }
+      _mm512_store_si512 (weighed + place, found);
+    }
+}
+
+/* Rows between reductions: 92 times 4800^2, and what was reduced, are below 2^31. */
+#define MAX_ROWS 92
+
+/* Eight columns times some panels. */
+#define HALF 8
+
+/* Of the half, the first @n_columns count, an even number. */
+INLINE void
+multiply_half (const guint8 *left,
+               const guint8 *right,
+               gsize distance,
+               gsize n_right,
+               gsize half,
+               gsize n_columns,
+               gsize n_rows,
+               guint modulus,
+               guint8 *tiles,
+               gsize tile_distance)
+{
+  const __m512 reciprocal = _mm512_set1_ps (1.0f / (float) modulus);
+  const __m512i moduli = _mm512_set1_epi32 ((gint) modulus);
+  const guint8 *a = left + APR_RESIDUE_HEADER + half * HALF * STEP * 2;
+  const guint8 *b = right + APR_RESIDUE_HEADER;
+  guint8 *to = tiles + half * HALF * APR_RESIDUE_PANEL * 2;
+  gsize n_steps = (n_rows + STEP - 1) / STEP;
+  __m512i sums[HALF][APR_RESIDUE_RIGHT];
+  gsize i;
+  gsize j;
+
+#pragma GCC unroll 8
+  for (i = 0; i < n_columns; i++)
+#pragma GCC unroll 3
+    for (j = 0; j < n_right; j++)
+      sums[i][j] = _mm512_cvtepi16_epi32 (
+        _mm256_load_si256 ((const void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL * 2)));
+
+  while (n_steps > 0)
+    {
+      gsize n = MIN (n_steps, MAX_ROWS / STEP);
+
+      n_steps -= n;
+      for (; n > 0; n--, a += 64, b += 64)
+        {
+          __m512i y[APR_RESIDUE_RIGHT];
+
+#pragma GCC unroll 3
+          for (j = 0; j < n_right; j++)
+            y[j] = _mm512_load_si512 (b + j * distance);
+          _mm_prefetch ((const void *) ((guintptr) a + 1024), _MM_HINT_T0);
+#pragma GCC unroll 8
+          for (i = 0; i < n_columns; i++)
+            {
+              __m512i x = _mm512_set1_epi32 (((const gint32 *) (gconstpointer) a)[i]);
+
+#pragma GCC unroll 3
+              for (j = 0; j < n_right; j++)
+                ADD_PRODUCTS (sums[i][j], x, y[j]);
+            }
+        }
+      if (modulus != 65536)
+#pragma GCC unroll 8
+        for (i = 0; i < n_columns; i++)
+#pragma GCC unroll 3
+          for (j = 0; j < n_right; j++)
+            sums[i][j] = reduce (sums[i][j], reciprocal, moduli);
+    }
+
+#pragma GCC unroll 8
+  for (i = 0; i < n_columns; i++)
+#pragma GCC unroll 3
+    for (j = 0; j < n_right; j++)
+      _mm256_store_si256 ((void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL * 2),
+                          _mm512_cvtepi32_epi16 (sums[i][j]));
+}
+
+/* The last panel on the left often has few columns. */
+#define MULTIPLY_COLUMNS(n, half, n_columns) \
+ multiply_half (left, right, distance, n, half, n_columns, n_rows, modulus, tiles, tile_distance)
+#define MULTIPLY_HALF(n, half, n_columns) \
+ if (n_columns > 6)                       \
+  MULTIPLY_COLUMNS (n, half, 8);          \
+ else if (n_columns > 4)                  \
+  MULTIPLY_COLUMNS (n, half, 6);          \
+ else if (n_columns > 2)                  \
+  MULTIPLY_COLUMNS (n, half, 4);          \
+ else if (n_columns > 0)                  \
+ MULTIPLY_COLUMNS (n, half, 2)
+#define MULTIPLY(n)                 \
+ MULTIPLY_HALF (n, 0, n_left);      \
+ MULTIPLY_HALF (n, 1, n_left_more); \
+ break
+
+static void
+multiply (const guint8 *left,
+          gsize n_left,
+          const guint8 *right,
+          gsize distance,
+          gsize n_right,
+          gboolean diagonal G_GNUC_UNUSED,
+          gsize n_rows,
+          guint modulus,
+          guint8 *tiles,
+          gsize tile_distance)
+{
+  gsize n_left_more = n_left > HALF ? n_left - HALF : 0;
+  gsize i;
+
+  for (i = 0; i < n_right; i++)
+    fetch_residues (tiles + i * tile_distance);
+  switch (n_right)
+    {
+    case 1:
+      MULTIPLY (1);
+    case 2:
+      MULTIPLY (2);
+    default:
+      MULTIPLY (3);
+    }
+}
+
+const AprResidueKernel KERNEL = {
+  .name = KERNEL_NAME,
+  .residue_size = 2,
+  .step = STEP,
+  .block_rows = 512,
+  .rate = RATE,
+  .square = square,
+  .multiply_rest = multiply_rest,
+  .cut = cut,
+  .weigh = weigh,
+  .multiply = multiply,
+  .reconstruct = reconstruct,
+};
