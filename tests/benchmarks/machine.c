@@ -425,7 +425,9 @@ choose (const AprSumsKernel *kernel, AprPrecision precision, AprTensor *x, AprTe
     peak.residues = apr_sums_kernel_get_residues (kernel, x_rows.n_rows, n_columns, whole);
   if (peak.residues != NULL)
     peak.n_moduli = apr_residue_plan_count (peak.residues, &x_rows, &y_rows, 0);
-  else if (precision == APR_PRECISION_EXACT)
+  if (peak.n_moduli == 0)
+    peak.residues = NULL;
+  if (peak.residues == NULL && precision == APR_PRECISION_EXACT)
     peak.bytes = apr_sums_kernel_get_bytes (kernel, n_columns, FALSE);
 
   return peak;

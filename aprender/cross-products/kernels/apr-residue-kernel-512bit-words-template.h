@@ -42,7 +42,8 @@ cut_row (__m512d value[2],
   return whole;
 }
 
-/* The residues of two rows of sums: of these and of the quotients, 16 bits are enough. */
+/* The residues of two rows of sums: of these and of the quotients, 16 bits are enough; so the modulus 2^16, which is 0
+ * then, takes nothing. */
 INLINE __m512i
 reduce_rows (__m512i first, __m512i second, __m512 reciprocal, __m512i modulus)
 {
@@ -63,11 +64,14 @@ cut_words (const AprResidueModuli *moduli,
            AprResidueRest *rests)
 {
   guint n_moduli = moduli->n_moduli;
+  float reciprocals[APR_RESIDUE_MODULI];
   gsize n_rests = 0;
   gsize row;
   guint word;
   guint i;
 
+  for (i = 0; i < n_moduli; i++)
+    reciprocals[i] = 1.0f / (float) moduli->modulus[i];
   for (row = 0; row < columns->n_rows; row += STEP)
     {
       guint8 *to = residues + APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL * 2;
@@ -95,7 +99,7 @@ cut_words (const AprResidueModuli *moduli,
       _mm512_store_si512 (to, join_rows (whole[0], whole[1]));
       for (i = 1; i < n_moduli; i++)
         {
-          __m512 reciprocal = _mm512_set1_ps (1.0f / (float) moduli->modulus[i]);
+          __m512 reciprocal = _mm512_set1_ps (reciprocals[i]);
           __m512i modulus = _mm512_set1_epi16 ((gint16) moduli->modulus[i]);
           __m512i sums[STEP] = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
 
@@ -152,17 +156,11 @@ weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, 
       gsize place = APR_RESIDUE_HEADER + row * APR_RESIDUE_PANEL * 2;
       __m512i x = _mm512_load_si512 (panel + place);
       __m512i w = _mm512_set1_epi32 (*(const gint32 *) (gconstpointer) (weights + row * 2));
-      __m512i found = _mm512_mullo_epi16 (x, w);
+      /* The products of the first row, and those of the second. */
+      __m512i first = _mm512_madd_epi16 (x, _mm512_and_si512 (w, _mm512_set1_epi32 (0xffff)));
+      __m512i second = _mm512_madd_epi16 (x, _mm512_and_si512 (w, _mm512_set1_epi32 ((gint) 0xffff0000)));
 
-      if (modulus != 65536)
-        {
-          /* The products of the first row, and those of the second. */
-          __m512i first = _mm512_madd_epi16 (x, _mm512_and_si512 (w, _mm512_set1_epi32 (0xffff)));
-          __m512i second = _mm512_madd_epi16 (x, _mm512_and_si512 (w, _mm512_set1_epi32 ((gint) 0xffff0000)));
-
-          found = reduce_rows (first, second, reciprocal, moduli);
-        }
-      _mm512_store_si512 (weighed + place, found);
+      _mm512_store_si512 (weighed + place, reduce_rows (first, second, reciprocal, moduli));
     }
 }
 

@@ -40,11 +40,14 @@ cut_half (const AprResidueModuli *moduli,
           AprResidueRest *rests)
 {
   guint n_moduli = moduli->n_moduli;
+  float reciprocals[APR_RESIDUE_MODULI];
   gsize n_rests = 0;
   gsize row;
   guint word;
   guint i;
 
+  for (i = 0; i < n_moduli; i++)
+    reciprocals[i] = 1.0f / (float) moduli->modulus[i];
   for (row = 0; row < columns->n_rows; row += STEP)
     {
       guint8 *to = residues + APR_RESIDUE_HEADER + (row * APR_RESIDUE_PANEL + first * STEP) * 2;
@@ -65,7 +68,7 @@ cut_half (const AprResidueModuli *moduli,
       _mm256_store_si256 ((void *) to, join_rows (cut.low[0], cut.low[1]));
       for (i = 1; i < n_moduli; i++)
         {
-          __m256 reciprocal = _mm256_set1_ps (1.0f / (float) moduli->modulus[i]);
+          __m256 reciprocal = _mm256_set1_ps (reciprocals[i]);
           __m256i modulus = _mm256_set1_epi32 ((gint) moduli->modulus[i]);
           __m256i a = _mm256_setzero_si256 ();
           __m256i b = _mm256_setzero_si256 ();

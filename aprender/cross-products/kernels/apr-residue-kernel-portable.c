@@ -384,7 +384,7 @@ get_pair (const gint16 *limbs, guint i, guint n)
 }
 
 /* Moduli whose weights, below 2^15 the first and below 4800 the others, times limbs of at most 2^15, sum to less than
- * 2^31; and as many others again. */
+ * 2^31; and so do those of up to eleven others. */
 #define MODULI_AT_ONCE 6
 
 static void

@@ -212,6 +212,8 @@ check_cut (const AprResidueKernel *kernel, GRand *rand, guint n_moduli, gsize n_
           gint expected = (gint) mpz_fdiv_ui (whole, (gulong) modulus) * unit;
 
           g_assert_cmpint ((get_residue (kernel, &found, k, row, column) - expected) % modulus, ==, 0);
+          if (kernel->residue_size == 2 && modulus != 65536)
+            g_assert_cmpint (ABS (get_residue (kernel, &found, k, row, column)), <=, 4800);
         }
     }
   g_assert_cmpuint (found.n_rests, ==, n_rests);
@@ -309,6 +311,10 @@ check_multiply (const AprResidueKernel *kernel,
     {
       columns_init (&columns[i], rand, kernel, n_moduli, n_rows, i % 2 == 1);
       found[i] = cut (kernel, &columns[i]);
+      /* As large as residues may be, but in a last row that is filled up. */
+      for (j = 0; kernel->residue_size == 2 && diagonal && j < n_rows / 2 * 2 * PANEL; j++)
+        ((gint16 *) (gpointer) (found[i].residues + which * found[i].distance + APR_RESIDUE_HEADER))[j] =
+          which == 0 ? G_MININT16 : 4800;
       if (diagonal && i == n_right)
         memcpy (found[i].residues, found[0].residues, n_moduli * found[0].distance);
       if (i > 0)
@@ -371,6 +377,32 @@ draw_sum (GRand *rand, mpz_t sum, mpz_t product)
     mpz_neg (sum, sum);
 }
 
+/* A sum whose weights, which the reconstruction multiplies by limbs, are as large as they can be, and of the signs of
+ * the limbs in one place; but for one, so that the sum is about a quarter of the product. */
+static void
+set_extreme_sum (mpz_t sum, const AprResidueModuli *moduli, guint limb, mpz_t product)
+{
+  mpz_t cofactor;
+  guint k;
+
+  mpz_init (cofactor);
+  mpz_set_ui (sum, 0);
+  for (k = 0; k < moduli->n_moduli; k++)
+    {
+      gint modulus = (gint) moduli->modulus[k];
+      gint weight = k + 1 < moduli->n_moduli ? (modulus - 1) / 2 : modulus / 4;
+
+      mpz_divexact_ui (cofactor, product, (gulong) modulus);
+      mpz_mul_si (cofactor, cofactor, moduli->limbs[limb][k] < 0 ? -weight : weight);
+      mpz_add (sum, sum, cofactor);
+    }
+  mpz_fdiv_q_2exp (cofactor, product, 1);
+  mpz_add (sum, sum, cofactor);
+  mpz_fdiv_r (sum, sum, product);
+  mpz_sub (sum, sum, cofactor);
+  mpz_clear (cofactor);
+}
+
 static void
 check_reconstruct (const AprResidueKernel *kernel, GRand *rand, guint n_moduli)
 {
@@ -394,7 +426,10 @@ check_reconstruct (const AprResidueKernel *kernel, GRand *rand, guint n_moduli)
       mpz_set_ui (product, 1);
       for (k = 0; k < n_moduli; k++)
         mpz_mul_ui (product, product, columns.moduli.modulus[k]);
-      draw_sum (rand, sums[i], product);
+      if (i < columns.moduli.n_limbs)
+        set_extreme_sum (sums[i], &columns.moduli, (guint) i, product);
+      else
+        draw_sum (rand, sums[i], product);
       for (k = 0; k < n_moduli; k++)
         {
           gint modulus = (gint) columns.moduli.modulus[k];
@@ -557,6 +592,8 @@ test_kernel (gconstpointer data)
   gsize i;
   gsize n;
 
+  g_assert_cmpuint (kernel->block_rows, >, 0);
+  g_assert_cmpuint (kernel->block_rows, <=, APR_RESIDUE_ROWS);
   for (i = 0; i < G_N_ELEMENTS (numbers); i++)
     {
       guint n_moduli = numbers[i];

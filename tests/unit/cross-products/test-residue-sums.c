@@ -317,6 +317,28 @@ test_zero_sums (gconstpointer data)
   check (data, x, y, NULL, OUTLIERS);
 }
 
+/* Sums of products with rests that are less than a unit, and of whole numbers that are 0: but for the first row, half
+ * of the columns are of ones, and half alternate. */
+static void
+test_fractions (gconstpointer data)
+{
+  enum
+  {
+    N_ROWS = 101,
+    P = 100
+  };
+  double values[N_ROWS * P];
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  gsize i;
+
+  for (i = 0; i < N_ROWS * P; i++)
+    values[i] = i < P ? ldexp (1, -5 - (gint) (i % (P / 2) / 2)) : i % P >= P / 2 && i / P % 2 == 0 ? -1 : 1;
+  x = matrix_new (N_ROWS, P, values);
+  y = matrix_new (N_ROWS, 1, values + P);
+  check (data, x, y, NULL, ORDINARY);
+}
+
 /* A number that is beside large ones what doubles cannot hold any more. */
 static void
 test_vanishing (gconstpointer data)
@@ -458,6 +480,7 @@ main (int argc, char *argv[])
       add (kernels[i].name, "zero-sums", &kernels[i], test_zero_sums);
       add (kernels[i].name, "vanishing", &kernels[i], test_vanishing);
       add (kernels[i].name, "wide-integers", &kernels[i], test_wide_integers);
+      add (kernels[i].name, "fractions", &kernels[i], test_fractions);
       add (kernels[i].name, "plan", &kernels[i], test_plan);
       add (kernels[i].name, "cancelled", &kernels[i], test_cancelled);
     }
