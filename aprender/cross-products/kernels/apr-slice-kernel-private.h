@@ -143,7 +143,7 @@ typedef struct
 static inline const guint8 *
 apr_slice_fetch_line (const guint8 *next, const guint8 *last)
 {
-  __builtin_prefetch (next, 0, 3);
+  __builtin_prefetch (next, 0, 2);
   return next < last ? next + APR_SLICE_LINE : next;
 }
 
