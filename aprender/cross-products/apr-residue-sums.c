@@ -11,6 +11,13 @@
 /* Columns from which on threads work together. */
 #define COLUMNS_TOGETHER 200
 
+/* Rows of a block of many columns: the three panels on the right stay in the first cache while those on the left are
+ * multiplied by them. Kernels that multiply pairs take the longest blocks: they reduce sums beside the products, and
+ * the fewer blocks there are, the less often tiles come from far. */
+#define ROWS_OF_MANY_COLUMNS 512
+
+G_STATIC_ASSERT (ROWS_OF_MANY_COLUMNS <= APR_RESIDUE_ROWS);
+
 /* Rows of a block that one thread goes through by itself: there are many where their residues take no more than so many
  * bytes. Then the second cache has room for them, and for the block that is fetched meanwhile. */
 #define ROWS_ALONE 256
@@ -230,7 +237,10 @@ apr_residue_sums_update (AprExactSums *state,
   guint n_moduli;
 
   job.n_teams = together ? 1 : n_threads;
-  job.block_rows = MIN (x->n_rows, wide ? kernel->block_rows : MANY_ROWS_ALONE);
+  job.block_rows = !wide                          ? MANY_ROWS_ALONE
+                 : kernel->multiply_pairs != NULL ? APR_RESIDUE_ROWS
+                                                  : ROWS_OF_MANY_COLUMNS;
+  job.block_rows = MIN (job.block_rows, x->n_rows);
   n_moduli = apr_residue_plan_count (kernel, x, y, apr_residue_weights_count_bits (weights, job.block_rows));
   if (n_moduli == 0)
     {

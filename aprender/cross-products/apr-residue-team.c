@@ -622,8 +622,13 @@ flush_tile (AprResidueTeam *self, gsize left, gsize right)
       gsize other = right * APR_RESIDUE_PANEL + i % APR_RESIDUE_PANEL;
       guint64 any = 0;
 
+      /* Looked at here, and not in a loop over parts: GCC would load two at a time, which have just been stored one by
+       * one, and the processor would wait until they are in the cache. */
       for (k = 1; k < n_parts; k++)
-        any |= (guint64) (parts[n_parts - 1 - k] = found[k][i]);
+        {
+          parts[n_parts - 1 - k] = found[k][i];
+          any |= (guint64) found[k][i];
+        }
       parts[n_parts - 1] = found[0][i];
       if (self->short_rests.any && other <= one)
         apr_residue_short_rests_move (&self->short_rests, one, other, parts + n_parts - 1);

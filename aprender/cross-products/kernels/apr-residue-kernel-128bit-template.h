@@ -455,7 +455,6 @@ const AprResidueKernel KERNEL = {
   .name = KERNEL_NAME,
   .residue_size = 1,
   .step = STEP,
-  .block_rows = 512,
   .rate = RATE,
   .square = square,
   .multiply_rest = multiply_rest,

@@ -227,32 +227,6 @@ cut_words (const AprResidueModuli *moduli,
   return n_rests;
 }
 
-/* All that is known when it is compiled makes it fast. */
-#define CUT(n)                                                                                     \
- return columns->is_float ? cut_words (moduli, n, TRUE, columns, magic, residues, distance, rests) \
-                          : cut_words (moduli, n, FALSE, columns, magic, residues, distance, rests)
-
-static gsize
-cut (const AprResidueModuli *moduli,
-     const AprResidueColumns *columns,
-     const double (*magic)[APR_RESIDUE_PANEL],
-     guint8 *residues,
-     gsize distance,
-     AprResidueRest *rests)
-{
-  switch (moduli->n_words)
-    {
-    case 1:
-      CUT (1);
-    case 2:
-      CUT (2);
-    case 3:
-      CUT (3);
-    default:
-      CUT (4);
-    }
-}
-
 static void
 weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed)
 {

@@ -14,6 +14,9 @@
 
 #define PANELS 4
 
+/* Columns of half a panel: as many are multiplied at a time, by three panels, as there are registers for their sums. */
+#define HALF 8
+
 /* Lines of residues that are fetched before they are written, for each modulus. */
 #define LINES_AHEAD 4
 
@@ -284,5 +287,43 @@ reconstruct (const AprResidueModuli *moduli, const guint8 *tiles, gint64 (*parts
           store_limb (_mm512_castsi512_si256 (sum), _mm512_castsi512_si256 (other), limb, to);
           store_limb (_mm512_extracti64x4_epi64 (sum, 1), _mm512_extracti64x4_epi64 (other, 1), limb, to + 8);
         }
+    }
+}
+
+/* What the kernel has to define: the residues of sixteen columns. Returns the number of rests. */
+INLINE gsize cut_words (const AprResidueModuli *moduli,
+                        guint n_words,
+                        gboolean is_float,
+                        const AprResidueColumns *columns,
+                        const double (*magic)[APR_RESIDUE_PANEL],
+                        guint8 *residues,
+                        gsize distance,
+                        AprResidueRest *rests);
+
+/* All that is known when it is compiled makes it fast. */
+#define CUT(n)                                                                                     \
+ return columns->is_float ? cut_words (moduli, n, TRUE, columns, magic, residues, distance, rests) \
+                          : cut_words (moduli, n, FALSE, columns, magic, residues, distance, rests)
+
+static gsize
+cut (const AprResidueModuli *moduli,
+     const AprResidueColumns *columns,
+     const double (*magic)[APR_RESIDUE_PANEL],
+     guint8 *residues,
+     gsize distance,
+     AprResidueRest *rests)
+{
+  switch (moduli->n_words)
+    {
+#if APR_RESIDUE_BYTES
+    case 1:
+      CUT (1);
+#endif
+    case 2:
+      CUT (2);
+    case 3:
+      CUT (3);
+    default:
+      CUT (4);
     }
 }

@@ -120,30 +120,6 @@ cut_words (const AprResidueModuli *moduli,
   return n_rests;
 }
 
-/* All that is known when it is compiled makes it fast. */
-#define CUT(n)                                                                                     \
- return columns->is_float ? cut_words (moduli, n, TRUE, columns, magic, residues, distance, rests) \
-                          : cut_words (moduli, n, FALSE, columns, magic, residues, distance, rests)
-
-static gsize
-cut (const AprResidueModuli *moduli,
-     const AprResidueColumns *columns,
-     const double (*magic)[APR_RESIDUE_PANEL],
-     guint8 *residues,
-     gsize distance,
-     AprResidueRest *rests)
-{
-  switch (moduli->n_words)
-    {
-    case 2:
-      CUT (2);
-    case 3:
-      CUT (3);
-    default:
-      CUT (4);
-    }
-}
-
 static void
 weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, guint8 *weighed)
 {
@@ -167,10 +143,9 @@ weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, 
 /* Rows between reductions: 92 times 4800^2, and what was reduced, are below 2^31. */
 #define MAX_ROWS 92
 
-/* Eight columns times some panels. */
-#define HALF 8
+#define NARROW FALSE
 
-/* Of the half, the first @n_columns count, an even number. */
+/* Of the half, the first @n_columns count, an even number; @narrow is not used. */
 INLINE void
 multiply_half (const guint8 *left,
                const guint8 *right,
@@ -178,6 +153,7 @@ multiply_half (const guint8 *left,
                gsize n_right,
                gsize half,
                gsize n_columns,
+               gboolean narrow G_GNUC_UNUSED,
                gsize n_rows,
                guint modulus,
                guint8 *tiles,
@@ -239,56 +215,12 @@ multiply_half (const guint8 *left,
                           _mm512_cvtepi32_epi16 (sums[i][j]));
 }
 
-/* The last panel on the left often has few columns. */
-#define MULTIPLY_COLUMNS(n, half, n_columns) \
- multiply_half (left, right, distance, n, half, n_columns, n_rows, modulus, tiles, tile_distance)
-#define MULTIPLY_HALF(n, half, n_columns) \
- if (n_columns > 6)                       \
-  MULTIPLY_COLUMNS (n, half, 8);          \
- else if (n_columns > 4)                  \
-  MULTIPLY_COLUMNS (n, half, 6);          \
- else if (n_columns > 2)                  \
-  MULTIPLY_COLUMNS (n, half, 4);          \
- else if (n_columns > 0)                  \
- MULTIPLY_COLUMNS (n, half, 2)
-#define MULTIPLY(n)                 \
- MULTIPLY_HALF (n, 0, n_left);      \
- MULTIPLY_HALF (n, 1, n_left_more); \
- break
-
-static void
-multiply (const guint8 *left,
-          gsize n_left,
-          const guint8 *right,
-          gsize distance,
-          gsize n_right,
-          gboolean diagonal G_GNUC_UNUSED,
-          gsize n_rows,
-          guint modulus,
-          guint8 *tiles,
-          gsize tile_distance)
-{
-  gsize n_left_more = n_left > HALF ? n_left - HALF : 0;
-  gsize i;
-
-  for (i = 0; i < n_right; i++)
-    fetch_residues (tiles + i * tile_distance);
-  switch (n_right)
-    {
-    case 1:
-      MULTIPLY (1);
-    case 2:
-      MULTIPLY (2);
-    default:
-      MULTIPLY (3);
-    }
-}
+#include "aprender/cross-products/kernels/apr-residue-kernel-512bit-halves-template.h"
 
 const AprResidueKernel KERNEL = {
   .name = KERNEL_NAME,
   .residue_size = 2,
   .step = STEP,
-  .block_rows = 512,
   .rate = RATE,
   .square = square,
   .multiply_rest = multiply_rest,

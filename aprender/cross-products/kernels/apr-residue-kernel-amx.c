@@ -261,7 +261,6 @@ const AprResidueKernel apr_residue_kernel_amx = {
   .residue_size = 1,
   .step = 4,
   .turned_step = STEP,
-  .block_rows = APR_RESIDUE_ROWS,
   .long_words = TRUE,
   .rate = 500,
   .square = square,

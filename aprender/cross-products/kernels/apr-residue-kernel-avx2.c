@@ -224,7 +224,6 @@ const AprResidueKernel apr_residue_kernel_avx2 = {
   .name = "avx2",
   .residue_size = 2,
   .step = STEP,
-  .block_rows = 512,
   .rate = 24,
   .square = square,
   .multiply_rest = multiply_rest,

@@ -6,8 +6,8 @@
 /* The same of the first eight of sixteen sums; the others become 0. */
 #define DOT_BYTES_HALF(sum, a, b) __asm__("vpdpbusd %t2, %t1, %t0" : "+v"(sum) : "v"(a), "v"(b))
 
-/* Eight columns times some panels. */
-#define HALF 8
+/* Half of a vector multiplies faster. */
+#define NARROW TRUE
 
 /* Sums of residues on the left, from 0 to 255, times those on the right less 128, are below 2^26 for
  * APR_RESIDUE_ROWS rows. Of the half, the first @n_columns count, an even number; where @narrow is set, only the first
@@ -77,64 +77,12 @@ multiply_half (const guint8 *left,
       }
 }
 
-/* The last panel on the left often has few columns. */
-#define MULTIPLY_COLUMNS(n, half, n_columns, narrow) \
- multiply_half (left, right, distance, n, half, n_columns, narrow, n_rows, modulus, tiles, tile_distance)
-#define MULTIPLY_HALF(n, half, n_columns, narrow) \
- if (n_columns > 6)                               \
-  MULTIPLY_COLUMNS (n, half, 8, narrow);          \
- else if (n_columns > 4)                          \
-  MULTIPLY_COLUMNS (n, half, 6, narrow);          \
- else if (n_columns > 2)                          \
-  MULTIPLY_COLUMNS (n, half, 4, narrow);          \
- else if (n_columns > 0)                          \
- MULTIPLY_COLUMNS (n, half, 2, narrow)
-/* On the diagonal, the first half of a panel is multiplied by itself. */
-#define MULTIPLY(n)                        \
- if (diagonal)                             \
-  {                                        \
-   MULTIPLY_HALF (n, 0, n_left, TRUE);     \
-  }                                        \
- else                                      \
-  {                                        \
-   MULTIPLY_HALF (n, 0, n_left, FALSE);    \
-  }                                        \
- MULTIPLY_HALF (n, 1, n_left_more, FALSE); \
- break
-
-static void
-multiply (const guint8 *left,
-          gsize n_left,
-          const guint8 *right,
-          gsize distance,
-          gsize n_right,
-          gboolean diagonal,
-          gsize n_rows,
-          guint modulus,
-          guint8 *tiles,
-          gsize tile_distance)
-{
-  gsize n_left_more = n_left > HALF ? n_left - HALF : 0;
-  gsize i;
-
-  for (i = 0; i < n_right; i++)
-    fetch_residues (tiles + i * tile_distance);
-  switch (n_right)
-    {
-    case 1:
-      MULTIPLY (1);
-    case 2:
-      MULTIPLY (2);
-    default:
-      MULTIPLY (3);
-    }
-}
+#include "aprender/cross-products/kernels/apr-residue-kernel-512bit-halves-template.h"
 
 const AprResidueKernel apr_residue_kernel_avx512vnni = {
   .name = "avx512vnni",
   .residue_size = 1,
   .step = 4,
-  .block_rows = 512,
   .long_words = TRUE,
   .rate = 60,
   .square = square,

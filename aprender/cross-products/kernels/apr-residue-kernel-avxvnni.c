@@ -259,7 +259,6 @@ const AprResidueKernel apr_residue_kernel_avxvnni = {
   .name = "avxvnni",
   .residue_size = 1,
   .step = STEP,
-  .block_rows = 512,
   .rate = 40,
   .square = square,
   .multiply_rest = multiply_rest,

@@ -425,7 +425,6 @@ const AprResidueKernel apr_residue_kernel_portable = {
   .name = "portable",
   .residue_size = 2,
   .step = STEP,
-  .block_rows = 512,
   .rate = 8,
   .square = square,
   .multiply_rest = multiply_rest,

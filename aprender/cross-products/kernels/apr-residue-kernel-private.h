@@ -61,7 +61,6 @@ typedef struct
   gsize residue_size; /* 1 or 2 bytes */
   gsize step; /* rows of a column whose residues are side by side; rows are filled up to a multiple of it */
   gsize turned_step;   /* the same of a panel that is turned */
-  gsize block_rows;    /* of a block of many columns: with fewer, panels stay in the first cache */
   gboolean long_words; /* whether whole numbers may be long words */
 
   /* Products of two residues in a cycle, roughly: beside it stands what a rest costs. */

@@ -317,8 +317,8 @@ test_zero_sums (gconstpointer data)
   check (data, x, y, NULL, OUTLIERS);
 }
 
-/* Sums of products with rests that are less than a unit, and of whole numbers that are 0: but for the first row, half
- * of the columns are of ones, and half alternate. */
+/* Sums of which only a fraction of a unit is left. All rows but the first have ones in half of the columns, and 1 and
+ * -1 in turn in the others: the products of two such columns sum to 0. The first row has ever smaller numbers. */
 static void
 test_fractions (gconstpointer data)
 {
