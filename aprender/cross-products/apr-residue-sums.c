@@ -64,7 +64,8 @@ take_rows (Job *job)
   return rows;
 }
 
-/* Gives a team its next block, and takes the one after it, which is fetched meanwhile: no rows where there is none. */
+/* Gives a team its next block, and takes the one after it, which is fetched meanwhile: no rows where there is none, or
+ * where there has been an error. */
 static void
 take_block (Job *job, AprResidueTeam *self)
 {
@@ -73,7 +74,7 @@ take_block (Job *job, AprResidueTeam *self)
   gsize i;
 
   self->first_row = rows.first;
-  self->n_rows = rows.end - rows.first;
+  self->n_rows = self->error == NULL ? rows.end - rows.first : 0;
   self->n_expected = (job->x->n_rows - rows.first) / job->n_teams;
   self->next = take_rows (job);
 
@@ -127,7 +128,7 @@ sum_blocks (AprTeam *team, gpointer data, gsize part)
       if (part == 0)
         take_block (job, self);
       apr_team_barrier (team);
-      if (self->n_rows == 0 || self->error != NULL)
+      if (self->n_rows == 0)
         break;
 
       apr_residue_team_add_block (self, team, part);
@@ -136,9 +137,9 @@ sum_blocks (AprTeam *team, gpointer data, gsize part)
         leave_block (job, self);
     }
 
-  if (self->error == NULL)
-    apr_residue_team_flush (self, team, part);
+  apr_residue_team_flush (self, team, part);
   apr_team_barrier (team);
+  /* What stopped may no longer be cancelled now. */
   if (part == 0 && self->stopped && self->error == NULL)
     g_set_error_literal (&self->error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "Operation was cancelled");
   if (part == 0 && self->error != NULL)

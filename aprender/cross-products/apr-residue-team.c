@@ -646,7 +646,8 @@ apr_residue_team_flush (AprResidueTeam *self, AprTeam *team, gsize part)
   gsize left;
   gsize right;
 
-  if (part == 0)
+  /* The others look for an error only when the first one can find no more. */
+  if (part == 0 && self->error == NULL)
     apr_residue_team_cover (self, G_MAXINT, G_MININT, 0);
   apr_team_barrier (team);
   if (self->n_summed == 0 || self->error != NULL)

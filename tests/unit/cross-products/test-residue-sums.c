@@ -451,6 +451,58 @@ test_cancelled (gconstpointer data)
     }
 }
 
+static gboolean memory_is_short = FALSE;
+
+/* Declared here, as the linker makes these names. */
+gboolean __real_apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GError **error);
+gboolean __wrap_apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GError **error);
+
+gboolean
+__wrap_apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GError **error)
+{
+  if (!memory_is_short)
+    return __real_apr_exact_sums_cover (self, min, max, n_terms, error);
+
+  g_set_error_literal (error, APR_ERROR, APR_ERROR_RANGE, "No memory");
+  return FALSE;
+}
+
+/* So long that the other threads sleep when they are told to go on. */
+static void
+wait_a_little (guint64 n_done, guint64 n_all, gpointer user_data)
+{
+  g_usleep (3000);
+}
+
+/* Threads of a team that find no memory all end. */
+static void
+test_no_memory (gconstpointer data)
+{
+  const AprSumsKernel *kernel = data;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (10);
+  g_autoptr (AprTensor) x = make_matrix (rand, ORDINARY, 700, 600, APR_DTYPE_F32);
+  g_autoptr (AprTensor) y = make_matrix (rand, ORDINARY, 700, 1, APR_DTYPE_F32);
+  guint i;
+
+  memory_is_short = TRUE;
+  for (i = 0; i < 3; i++)
+    {
+      g_autoptr (AprExactSums) sums = apr_exact_sums_new (600, 1, NULL);
+      g_autoptr (GArray) left = g_array_new (FALSE, FALSE, sizeof (AprRange));
+      g_autoptr (GError) error = NULL;
+      AprRows x_rows;
+      AprRows y_rows;
+
+      apr_rows_init (&x_rows, "X", x);
+      apr_rows_init (&y_rows, "y", y);
+      apr_exact_sums_set_progress (sums, wait_a_little, NULL);
+      g_assert_false (apr_residue_sums_update (sums, kernel->residues[0].kernel, &x_rows, &y_rows, NULL, 3,
+                                               NULL, left, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+    }
+  memory_is_short = FALSE;
+}
+
 static void
 add (const char *kernel, const char *name, gconstpointer data, GTestDataFunc func)
 {
@@ -483,6 +535,7 @@ main (int argc, char *argv[])
       add (kernels[i].name, "fractions", &kernels[i], test_fractions);
       add (kernels[i].name, "plan", &kernels[i], test_plan);
       add (kernels[i].name, "cancelled", &kernels[i], test_cancelled);
+      add (kernels[i].name, "no-memory", &kernels[i], test_no_memory);
     }
 
   return g_test_run ();
