@@ -11,7 +11,8 @@
  * What fits.py and predictions.py ask for: how long linear regression takes a program in C, and what the machine can
  * do. Each line of the standard input is a question, and the answer a number.
  *
- *   fit SAMPLES FEATURES DTYPE THREADS REPEATS       nanoseconds for a fit, after one that is not counted
+ *   fit SAMPLES FEATURES DTYPE THREADS REPEATS       nanoseconds for a fit, after one that is not counted; DTYPE is
+ *                                                    float32 or float64
  *   groups GROUPS SAMPLES FEATURES DTYPE THREADS     nanoseconds for each of so many groups of samples, in one call
  *   predict SAMPLES FEATURES DTYPE THREADS REPEATS   nanoseconds for predictions, into memory that is there
  *   predict-one FEATURES DTYPE REPEATS               nanoseconds of processor time for a prediction
@@ -228,7 +229,12 @@ number (const char *word)
 static AprDType
 get_dtype (const char *word)
 {
-  return g_str_equal (word, "float32") ? APR_DTYPE_F32 : APR_DTYPE_F64;
+  if (g_str_equal (word, "float32"))
+    return APR_DTYPE_F32;
+  if (g_str_equal (word, "float64"))
+    return APR_DTYPE_F64;
+
+  g_error ("No dtype: %s", word);
 }
 
 static double
