@@ -76,8 +76,8 @@ check_shapes (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GE
   g_autofree char *other_text = apr_shape_to_string (other, other_n_dims);
   g_autofree char *weights_text = NULL;
 
-  if (n_dims < 1 || n_dims > 2 || n_dims != other_n_dims || shape[0] != other[0] ||
-      (n_dims == 2 && shape[1] != other[1]))
+  if (n_dims < 1 || n_dims > 2 || other_n_dims < 1 || other_n_dims > 2 || shape[0] != other[0] ||
+      (n_dims == 2 ? shape[1] : 1) != (other_n_dims == 2 ? other[1] : 1))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
                    "The targets %s and the predictions %s must both be [n_samples] or [n_samples, n_targets]",
@@ -311,10 +311,11 @@ get_explained_part (const AprMetricData *data, Power error_power)
   return apr_dd_subtract ((AprDoubleDouble){ 1, 0 }, quotient);
 }
 
+/* One sample has no variance, so that there is no part of it. */
 static AprDoubleDouble
 get_r2 (const AprMetricData *data)
 {
-  return get_explained_part (data, SQUARE);
+  return data->n_samples < 2 ? (AprDoubleDouble){ NAN, 0 } : get_explained_part (data, SQUARE);
 }
 
 static AprDoubleDouble

@@ -59,7 +59,7 @@ get_average (AprMetricData *data, AprMetric metric, AprMultioutput multioutput)
         }
       apr_metric_data_set_target (data, i);
       value = apr_metric_compute (data, metric);
-      if (isinf (value.high))
+      if (!isfinite (value.high))
         return value.high;
       sum = apr_dd_add (sum, apr_dd_multiply (value, weight));
       weight_sum = apr_dd_add (weight_sum, weight);
@@ -94,7 +94,8 @@ average (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, AprMetr
  *
  * It is 1 for perfect predictions, 0 for those that are as good as the mean, and below 0 for worse ones. Of
  * several targets it is the plain mean. Where all targets are the same, so that the quotient has no meaning,
- * it is 1 for perfect predictions and 0 for all others. Sums are taken in double-double arithmetic.
+ * it is 1 for perfect predictions and 0 for all others. Of one sample it is not defined, and a NaN. Sums are taken in
+ * double-double arithmetic.
  *
  * Returns: R²; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or
  *   %APR_ERROR_WEIGHTS where the arguments allow none

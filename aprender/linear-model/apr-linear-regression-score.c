@@ -256,7 +256,9 @@ score_cross_products (AprLinearRegression *self,
 
   scores = g_new (double, n_targets);
   for (i = 0; i < n_targets; i++)
-    if (!score_target (&entries, results, i, cancellable, &scores[i]))
+    if (apr_cross_products_get_n_samples (cross_products) == 1)
+      scores[i] = NAN;
+    else if (!score_target (&entries, results, i, cancellable, &scores[i]))
       {
         g_cancellable_set_error_if_cancelled (cancellable, error);
         return NULL;
@@ -276,7 +278,7 @@ score_cross_products (AprLinearRegression *self,
  * So a model is scored for data that went by in a stream, or for the part that cross-validation has set aside. For
  * each target, R² = 1 - Σ w (y - prediction)² / Σ w (y - mean)², worked out exactly and rounded once; predictions
  * are not rounded on the way. Where all values of a target are equal, R² is 1 if the predictions are right, and 0
- * otherwise. The time grows with the square of the number of features.
+ * otherwise; of one sample it is a NaN. The time grows with the square of the number of features.
  *
  * Fails with %APR_ERROR_NOT_FITTED before the first fit, with %APR_ERROR_SHAPE if the numbers of features or
  * targets are not the model's, with %APR_ERROR_FEATURE_NAMES if both have names and these differ, and with

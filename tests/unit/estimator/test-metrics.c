@@ -50,7 +50,20 @@ test_r2_of_a_constant (void)
 
   assert_same_double (r2 (3, y_true, y_true, NULL), 1);
   assert_same_double (r2 (3, y_true, y_pred, NULL), 0);
-  assert_same_double (r2 (1, y_true, y_true, NULL), 1);
+}
+
+/* One sample has no variance; [n] and [n, 1] are the same. */
+static void
+test_r2_of_one_sample (void)
+{
+  const double values[] = { 1, 2, 4 };
+  g_autoptr (AprTensor) a = vector_new (3, values);
+  g_autoptr (AprTensor) b = matrix_new (3, 1, values);
+
+  g_assert_true (isnan (r2 (1, values, values, NULL)));
+  g_assert_true (isnan (r2 (1, values, values + 1, NULL)));
+  assert_same_double (apr_r2_score (a, b, NULL, NULL), 1);
+  assert_same_double (apr_max_error (b, a, NULL), 0);
 }
 
 static void
@@ -316,6 +329,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/metrics/r2", test_r2);
   g_test_add_func ("/metrics/r2/by-hand", test_r2_by_hand);
   g_test_add_func ("/metrics/r2/constant", test_r2_of_a_constant);
+  g_test_add_func ("/metrics/r2/one-sample", test_r2_of_one_sample);
   g_test_add_func ("/metrics/r2/extremes", test_r2_of_extremes);
   g_test_add_func ("/metrics/r2/several-targets", test_r2_of_several_targets);
   g_test_add_func ("/metrics/r2/errors", test_r2_errors);
