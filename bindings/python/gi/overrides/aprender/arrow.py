@@ -8,12 +8,15 @@ capsules those of CDataInterface/PyCapsuleInterface.html; nothing else is needed
 import ctypes
 
 from .errors import ArgumentError
+from .lists import count
 from .memory import import_module
-from .tables import Table, raise_missing, raise_not_a_number
+from .tables import Table, make_missing, raise_not_a_number
 
 _DTYPES = {'b': '?', 'c': 'i1', 'C': 'u1', 's': 'i2', 'S': 'u2', 'i': 'i4', 'I': 'u4', 'l': 'i8', 'L': 'u8', 'e': 'f2',
            'f': 'f4', 'g': 'f8'}
 _KINDS = {'u': 'text', 'U': 'text', 'vu': 'text', 'z': 'bytes', 'Z': 'bytes', 'vz': 'bytes', 'n': 'nulls only'}
+# The range of doubles, and some more.
+_MAX_SCALE = 400
 _PREFIXES = {'td': 'dates', 'tt': 'times', 'ts': 'times', 'tD': 'durations', 'ti': 'intervals', 'd:': 'decimal numbers of 256 bits',
              '+': 'values that are not single numbers'}
 
@@ -77,7 +80,8 @@ def _parse_decimal(text):
     """The number of bits and the decimal places of decimal numbers, “d:PRECISION,SCALE[,BITS]”."""
     parts = text[2:].split(',') if text.startswith('d:') else []
     bits = int(parts[2]) if len(parts) == 3 else 128
-    return (bits, int(parts[1])) if parts and bits in (32, 64, 128) else None
+    # No decimal places are further from the point in what any program writes.
+    return (bits, int(parts[1])) if parts and bits in (32, 64, 128) and abs(int(parts[1])) <= _MAX_SCALE else None
 
 
 def _round_decimals(words, scale):
@@ -114,6 +118,8 @@ class ArrowTable(Table):
         if hasattr(value, '__arrow_c_stream__'):
             self._capsules, address = get_stream(value)
             self._stream = _Stream.from_address(address)
+            if not self._stream.release:
+                raise ArgumentError(f'{name} is a stream of Arrow that has been read, or released')
             owned = _Owned(_Schema)
             self._check(self._stream.get_schema(ctypes.byref(self._stream), ctypes.byref(owned.structure)))
             schema = owned.structure
@@ -149,8 +155,18 @@ class ArrowTable(Table):
                 return
             yield owned.structure, owned
 
+    def _check_array(self, array, n, label):
+        """Refuses what could not be read without leaving the memory of the array, as far as it says how much it has."""
+        if array.length < 0 or array.offset < 0 or array.length < n:
+            raise ArgumentError(f'{self.name} has a broken array of Arrow{"" if label is None else f" as column “{label}”"}: '
+                                f'{array.length} values from {array.offset} on, for {n} rows')
+
     def get_batches(self, n):
         for array, owner in self._get_arrays():
+            self._check_array(array, 0, None)
+            if not self.is_column and array.n_children != self.n_columns:
+                raise ArgumentError(f'{self.name} has a broken array of Arrow: {array.n_children} columns, where there are '
+                                    f'{self.n_columns}')
             yield array.length, lambda i, row, array=array, owner=owner: self._get_column(array, owner, i, row)
 
     def _get_column(self, array, owner, i, row):
@@ -158,9 +174,14 @@ class ArrowTable(Table):
         column = array
         if not self.is_column:
             self._check_valid(array, offset, array.length, i, row)
+            if not array.children or not array.children[i]:
+                raise ArgumentError(f'{self.name} has a broken array of Arrow: none for column {self.labels[i]!r}')
             column = array.children[i].contents
+            self._check_array(column, array.offset + array.length, self.labels[i])
             offset += column.offset
         self._check_valid(column, offset, array.length, i, row)
+        if array.length > 0 and (column.n_buffers != 2 or not column.buffers[1]):
+            raise ArgumentError(f'{self.name} has a broken array of Arrow: no values in column {self.labels[i]!r}')
         if self._decimals[i] is None:
             return self._read(column.buffers[1], offset, array.length, self.dtypes[i], owner)
         numpy, (bits, scale) = import_module('numpy'), self._decimals[i]
@@ -169,12 +190,17 @@ class ArrowTable(Table):
         return _round_decimals(words.astype('i8').reshape(-1, n), scale)
 
     def _check_valid(self, column, offset, n, i, row):
-        if column.null_count == 0 or not column.n_buffers or not column.buffers[0] or n == 0:
+        if column.null_count == 0 or n == 0:
+            return
+        if not column.n_buffers or not column.buffers[0]:
+            if column.null_count > 0:
+                raise ArgumentError(f'{self.name} has a broken array of Arrow: {count(column.null_count, "value")} missing in '
+                                    f'column {self.labels[i]!r}, but not said which')
             return
         numpy = import_module('numpy')
         valid = self._read(column.buffers[0], offset, n, numpy.dtype('?'), None)
         if not valid.all():
-            raise_missing(self.name, row + int(valid.argmin()), self._texts[i])
+            raise make_missing(self.name, row + int(valid.argmin()), self._texts[i])
 
     def _read(self, address, offset, n, dtype, owner):
         """A column's elements, in place but for truth values, of which a byte holds eight."""

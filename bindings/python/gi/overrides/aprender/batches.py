@@ -8,6 +8,20 @@ from .memory import import_module
 from .tables import Table
 
 
+def _is_single(dtype):
+    """Whether models compute with it in float32."""
+    return dtype.kind == 'f' and dtype.itemsize <= 4
+
+
+def _join_dtypes(before, dtype):
+    """That of a column, of which there are more values now; None where a model would go over from float32 to float64."""
+    numpy = import_module('numpy')
+    joined = numpy.result_type(before, dtype)
+    if _is_single(joined) == _is_single(before):
+        return joined
+    return None if _is_single(before) else numpy.dtype('f8')
+
+
 class Batches(Table):
     """The rows of several tables with the same columns, of which one is in memory at a time."""
 
@@ -20,14 +34,15 @@ class Batches(Table):
         self.labels, self.dtypes = self._first.labels, self._first.dtypes
 
     def _check(self, table, number):
-        numpy = import_module('numpy')
         if table.labels != self.labels:
             raise ArgumentError(f'Batch {number} of {self.name} (counted from 0) has the columns {table.labels}, but before '
                                 f'there were {self.labels}')
-        for label, dtype, first in zip(self.labels, table.dtypes, self.dtypes):
-            if not numpy.can_cast(dtype, first):
-                raise ArgumentError(f'Batch {number} of {self.name} (counted from 0) has {dtype} in the column “{label}”, but '
-                                    f'before there were {first}: convert it to one dtype')
+        dtypes = list(map(_join_dtypes, self.dtypes, table.dtypes))
+        i = next((i for i, dtype in enumerate(dtypes) if dtype is None), None)
+        if i is not None:
+            raise ArgumentError(f'Batch {number} of {self.name} (counted from 0) has {table.dtypes[i]} in the column '
+                                f'“{self.labels[i]}”, but before there were {self.dtypes[i]}: convert it to one dtype')
+        self.dtypes = dtypes
 
     def get_batches(self, n):
         for number, table in enumerate(itertools.chain([self._first], self._tables)):

@@ -47,7 +47,7 @@ def _update_block(state, samples, block, cancellable):
     try:
         _update(state, *tensors, cancellable)
     except AprError as error:
-        raise explain(error, start, samples.names) from None
+        raise explain(error, samples, start) from None
 
 
 def _write(state, start, finish, argument, cancellable, callback, user_data):
@@ -93,7 +93,7 @@ def _update_blocks_async(state, samples, cancellable, callback, user_data):
         try:
             native_update_finish(sums, result)
         except AprError as error:
-            raise explain(error, block[0], samples.names) from None
+            raise explain(error, samples, block[0]) from None
 
     def stop(cancellable, done):
         def merged(state, result):
@@ -206,7 +206,7 @@ class Methods:
             try:
                 native_update_finish(state, result)
             except AprError as error:
-                raise explain(error, 0, samples.names) from None
+                raise explain(error, samples) from None
             _name(state, samples)
             return state
 

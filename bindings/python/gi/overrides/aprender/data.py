@@ -176,12 +176,7 @@ def read_whole(data):
     if data is None or isinstance(data, Apr.Tensor):
         return data
     arrays = [array for array, in (data.blocks(0) if data.is_column else data.blocks())]
-    if len(arrays) == 1:
-        return to_block(arrays[0])
-    numpy = import_module('numpy')
-    if not arrays:
-        return to_block(numpy.empty((0,) if data.is_column else (0, data.n_columns)))
-    return to_block(numpy.concatenate(arrays))
+    return to_block(arrays[0] if len(arrays) == 1 else import_module('numpy').concatenate(arrays))
 
 
 def to_data(value, name):

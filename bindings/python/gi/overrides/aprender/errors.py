@@ -3,9 +3,11 @@
 
 import errno
 import functools
+import math
 import os
 import re
 import sys
+import warnings
 
 from gi.repository import Gio, GLib
 
@@ -53,8 +55,10 @@ class ArgumentError(TypeError, ValueError):
 
     __module__ = 'aprender'
 
-    # The name of a column that does not hold numbers, and what it holds.
-    column = None
+    def __init__(self, message, column=None):
+        super().__init__(message)
+        # The name of a column that does not hold numbers, and what it holds.
+        self.column = column
 
 
 class TensorNotFoundError(AprError, KeyError):
@@ -124,6 +128,23 @@ def make(message, domain, code):
     else:
         kind = AprError
     return kind(message, domain, code)
+
+
+def warn(text, category=UserWarning):
+    """Warns whoever called the library."""
+    level, folder = 1, os.path.dirname(__file__)
+    while os.path.dirname(sys._getframe(level).f_code.co_filename) == folder:
+        level += 1
+    warnings.warn(text, category, stacklevel=level + 1)
+
+
+def check_r2(value):
+    """The same number; warns in scikit-learn's words where R² is not defined."""
+    if math.isnan(value):
+        sklearn = sys.modules.get('sklearn.exceptions')
+        warn('R^2 score is not well-defined with less than two samples.',
+             UserWarning if sklearn is None else sklearn.UndefinedMetricWarning)
+    return value
 
 
 # What Python's virtual functions have raised, by the messages of the GLib.Errors that take it through C; the oldest are

@@ -7,13 +7,14 @@ import functools
 import itertools
 import os
 import types
+from copy import deepcopy
 
 from gi.repository import GLib, GObject
 
 from . import awaitable, pickling
 from .blocks import Outcome, guarding, taking_outcomes
 from .data import to_tensor
-from .errors import AprError, make
+from .errors import AprError, check_r2, make
 from .estimator_type import adopt, claim_name
 from .lists import count
 from .memory import copy_bytes, wrap_bytes
@@ -85,6 +86,12 @@ def get_values(value):
     return value._get_values() if isinstance(value, Apr.Tensor) else value
 
 
+def _get_attached(self):
+    """What a script has attached to a model, beside its properties."""
+    names = {to_name(pspec) for pspec in type(self).list_properties()}
+    return {name: value for name, value in vars(self).items() if name not in names}
+
+
 def is_native(self):
     return type(self).__module__ == 'gi.repository.Apr'
 
@@ -102,7 +109,7 @@ class Methods:
     fit is done, and clone() and files hold them as they are.
 
     clone() makes an unfitted model with the same hyper-parameters; a copy is fitted as well, and so is a pickle, which
-    has what a file holds. Methods whose names end with _async can be awaited, under asyncio too. to_bytes() makes the
+    has what a file holds, and the attributes that a script has set. Methods whose names end with _async can be awaited, under asyncio too. to_bytes() makes the
     bytes of the file that save() writes. set_feature_names(names) names the features, check_feature_names(names) raises
     where they are others.
     """
@@ -237,18 +244,22 @@ class Methods:
 
     def __copy__(self):
         """A model of its own: as it was fitted, or unfitted with the same hyper-parameters."""
-        return _copy(self)
+        model = _copy(self)
+        vars(model).update(_get_attached(self))
+        return model
 
     def __deepcopy__(self, memo):
-        return self.__copy__()
+        model = _copy(self)
+        vars(model).update(deepcopy(_get_attached(self), memo))
+        return model
 
     def __reduce__(self):
         model = type(self).__name__ if is_native(self) else type(self)
         values = {pspec.name: to_plain(self.get_property(pspec.name)) for pspec in list_settable(type(self))
                   if not self.get_fitted() or _is_transient(pspec)}
         if self.get_fitted():
-            return pickling.fitted_model, (model, copy_bytes(self.to_bytes()), values)
-        return pickling.model, (model, values)
+            return pickling.fitted_model, (model, copy_bytes(self.to_bytes()), values), _get_attached(self)
+        return pickling.model, (model, values), _get_attached(self)
 
     def __repr__(self) -> str:
         arguments = []
@@ -286,7 +297,7 @@ def fit_whole(self, samples, cancellable):
     try:
         _fit(self, *samples.get_tensors(), cancellable)
     except AprError as error:
-        raise explain(error, 0, samples.names) from None
+        raise explain(error, samples) from None
     name_columns(self, samples.names, samples.target_names)
     return self
 
@@ -307,7 +318,7 @@ def fit_whole_async(self, samples, cancellable, callback, user_data):
         try:
             _fit_finish(model, result)
         except AprError as error:
-            raise explain(error, 0, samples.names) from None
+            raise explain(error, samples) from None
         return model
 
     return awaitable.call(start, finish, cancellable, callback, user_data)
@@ -370,7 +381,7 @@ def explain_features(self, error, samples, start=0):
         message = f'X has {X.shape[1]} features, but {type(self).__name__} is expecting ' \
             f'{self.get_n_features()} features as input'
         return make(message, error.domain, error.code)
-    return explain(error, start, samples.names)
+    return explain(error, samples, start)
 
 
 def predict_whole(self, samples):
@@ -398,13 +409,13 @@ def score_whole_async(self, samples, cancellable, callback, user_data):
     """Scores all samples at once, without blocking."""
     return awaitable.call(
         lambda *args: _score_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
-        _score_finish, cancellable, callback, user_data)
+        lambda model, result: check_r2(_score_finish(model, result)), cancellable, callback, user_data)
 
 
 def score_whole(self, samples):
     """R² of all samples at once."""
     try:
-        return _score(self, *samples.get_tensors())
+        return check_r2(_score(self, *samples.get_tensors()))
     except AprError as error:
         raise explain_features(self, error, samples) from None
 

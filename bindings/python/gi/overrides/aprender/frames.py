@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Data frames and series of pandas, column by column, whatever their columns are made of."""
 
+from .errors import AprError
 from .memory import import_module
-from .tables import Table, count_block_rows, raise_missing, raise_not_a_number, to_numbers
+from .tables import Table, count_block_rows, make_missing, raise_not_a_number, to_numbers
 
 _KINDS = {'M': 'times', 'm': 'durations', 'c': 'complex numbers', 'U': 'text', 'S': 'text', 'T': 'text'}
 
@@ -15,16 +16,18 @@ def is_frame(value):
 def _find_dtype(dtype, name, label):
     """The dtype of numpy's that a column's numbers have."""
     numpy = import_module('numpy')
-    found = dtype if isinstance(dtype, numpy.dtype) else getattr(dtype, 'numpy_dtype', getattr(dtype, 'subtype', None))
+    # What has a value to fill in is sparse, and what it has a subtype for are its elements.
+    subtype = getattr(dtype, 'subtype', None) if hasattr(dtype, 'fill_value') else None
+    found = dtype if isinstance(dtype, numpy.dtype) else getattr(dtype, 'numpy_dtype', subtype)
     if str(dtype).startswith(('string', 'str')):
         raise_not_a_number(name, label, 'text')
     if hasattr(dtype, 'categories'):
         raise_not_a_number(name, label, 'categories')
     if isinstance(found, numpy.dtype) and found.kind in 'biuf':
         return found
-    if isinstance(dtype, numpy.dtype) and dtype.kind == 'O':
+    if isinstance(dtype, numpy.dtype) and dtype.kind == 'O' or str(dtype).startswith('decimal'):
         return numpy.dtype('f8')
-    raise_not_a_number(name, label, _KINDS.get(getattr(found, 'kind', None), f'{dtype}'))
+    raise_not_a_number(name, label, _KINDS.get(getattr(found or dtype, 'kind', None), f'{dtype}'))
 
 
 class Frame(Table):
@@ -53,25 +56,37 @@ class Frame(Table):
             part = self._frame.iloc[start:start + n]
             yield len(part), lambda i, row, part=part: self._get_column(part if self.is_column else part.iloc[:, i], i, row)
 
-    def _raise_missing(self):
-        """Says of all columns together which row is the first, how it is called, and how many there are."""
+    def find_missing(self):
+        """The error that says of all columns together which row is the first without a value, how it is called, and how many
+        there are; None where all have one.
+        """
         missing = self._frame.isna().to_numpy().reshape(self.n_rows, -1)
         rows = missing.any(axis=1)
+        if not rows.any():
+            return None
         row = int(rows.argmax())
         index, n = self._frame.index, int(rows.sum())
         label = index[row]
         called = '' if type(label).__name__ in ('int', 'int64') and label == row else f', which the index calls “{label}”'
-        raise_missing(self.name, row, self.label_texts[int(missing[row].argmax())],
-                      f'{called}. {"One row misses" if n == 1 else f"{n} rows miss"} values: the others are '
-                      f'{self.name}[{self.name}.notna(){"" if self.is_column else ".all(axis=1)"}]')
+        return make_missing(self.name, row, self.label_texts[int(missing[row].argmax())],
+                            f'{called}. {"One row misses" if n == 1 else f"{n} rows miss"} values: the others are '
+                            f'{self.name}[{self.name}.notna(){"" if self.is_column else ".all(axis=1)"}]')
+
+    def _to_numbers(self, column, i, row):
+        """Those among Python's objects."""
+        try:
+            return to_numbers(column.to_numpy(dtype=object), self.name, self.label_texts[i], row)
+        except AprError:
+            raise self.find_missing() from None
 
     def _get_column(self, column, i, row):
         dtype, numpy = column.dtype, import_module('numpy')
+        if dtype.kind == 'O':
+            return self._to_numbers(column, i, row)
         if not isinstance(dtype, numpy.dtype):
             missing = column.isna().to_numpy()
             if missing.any() and not getattr(dtype, 'kind', '') == 'f':
-                self._raise_missing()
+                raise self.find_missing()
             return column.to_numpy(dtype=self.dtypes[i], na_value=numpy.nan) if missing.any() else \
                 column.to_numpy(dtype=self.dtypes[i])
-        values = column.to_numpy()
-        return to_numbers(values, self.name, self.label_texts[i], row) if dtype.kind == 'O' else values
+        return column.to_numpy()

@@ -16,18 +16,36 @@ from .lists import count, describe
 from .memory import import_module
 from .native import Apr, extends, make_error
 from .properties import add_attributes
-from .samples import Samples, explain
+from .samples import Samples, explain, get_labels, quote
 
 _fit_groups = Apr.LinearRegression.fit_groups
 _fit_groups_async = Apr.LinearRegression.fit_groups_async
 _fit_groups_finish = Apr.LinearRegression.fit_groups_finish
 
 
-def _take_column(X, name):
-    """X without the column that says which groups its rows belong to, and that column."""
+def _take_columns(X, names):
+    """X without the columns that say which groups its rows belong to, and those columns."""
     if not hasattr(X, 'drop') or not hasattr(X, 'columns'):
-        raise ArgumentError(f'groups names a column of X, “{name}”, but X is no table with named columns')
-    return (X.drop(columns=[name]) if hasattr(X, 'iloc') else X.drop([name])), X[name]
+        raise ArgumentError(f'groups names a column of X, “{names[0]}”, but X is no table with named columns')
+    known = list(getattr(X, 'column_names', X.columns))
+    for name in names:
+        if name not in known:
+            raise ArgumentError(f'groups names a column of X, “{name}”, but X has {quote(known)}')
+    return (X.drop(columns=names) if hasattr(X, 'iloc') else X.drop(names)), [X[name] for name in names]
+
+
+def _get_names(X, groups):
+    """The columns of X that groups names. A list of labels is none of names, unless all of them are columns."""
+    names = get_labels(groups)
+    known = getattr(X, 'column_names', getattr(X, 'columns', None))
+    is_names = isinstance(groups, str) or names and known is not None and set(names) <= set(known)
+    return names if is_names else []
+
+
+def _get_columns(groups):
+    """The names and the columns of a table of labels; None where groups is none."""
+    names = getattr(groups, 'column_names', getattr(groups, 'columns', None))
+    return None if names is None else (list(names), [groups[name] for name in names])
 
 
 def _refuse_missing(row):
@@ -71,6 +89,23 @@ def _number_array(numpy, values):
     return labels, to_tensor(numpy.ascontiguousarray(codes.reshape(-1), 'i8'))
 
 
+def _number_columns(columns):
+    """The same of several columns, whose labels are tuples."""
+    numpy = import_module('numpy')
+    codes, chosen = None, []
+    for column in columns:
+        labels, tensor = _number_labels(column)
+        numbers = tensor.numpy()
+        if labels is None:
+            labels, numbers = numpy.unique(numbers, return_inverse=True)
+        # Renumbered after each column, so that the numbers stay below those of the rows.
+        pairs = numbers if codes is None else codes * len(labels) + numbers
+        found, codes = numpy.unique(pairs, return_inverse=True)
+        before, last = (found // len(labels), found % len(labels)) if chosen else (None, found)
+        chosen = [[old[i] for i in before] for old in chosen] + [[labels[i] for i in last]]
+    return list(zip(*chosen)), to_tensor(numpy.ascontiguousarray(codes, 'i8'))
+
+
 def _number_labels(groups):
     if isinstance(groups, Apr.Tensor):
         return None, groups
@@ -86,11 +121,16 @@ class _Groups:
     """What a call is given: samples, and the group of each."""
 
     def __init__(self, X, y, groups, sample_weight):
-        if isinstance(groups, str):
-            X, groups = _take_column(X, groups)
+        self.label_names = _get_names(X, groups)
+        if self.label_names:
+            X, columns = _take_columns(X, self.label_names)
+            if isinstance(groups, str):
+                self.label_names, groups, columns = [], columns[0], None
+        else:
+            self.label_names, columns = _get_columns(groups) or ([], None)
         self.samples = Samples(X, y, sample_weight)
         try:
-            self.labels, self.tensor = _number_labels(groups)
+            self.labels, self.tensor = _number_labels(groups) if columns is None else _number_columns(columns)
         except TypeError as error:
             # Of labels that have no order.
             if isinstance(error, ArgumentError):
@@ -102,7 +142,7 @@ class _Groups:
         return X, y, self.tensor, sample_weight
 
     def finish(self, fits):
-        vars(fits)['_labels'] = self.labels
+        vars(fits)['_labels'], vars(fits)['_label_names'] = self.labels, self.label_names
         vars(fits)['_names'] = self.samples.names
         return fits
 
@@ -114,13 +154,14 @@ class Methods:
         """Fits a regression to each group of rows, with the settings of this model, and returns the Apr.GroupFits.
 
         groups is a label for each row, of any kind that can be sorted, or the name of a column of the table X, which then
-        is no feature. The model stays as it is. The coefficients of each group are those of fit() with its rows alone.
+        is no feature. By several columns, their names in a list or a table of their own, labels are tuples. The model stays as
+        it is. The coefficients of each group are those of fit() with its rows alone.
         """
         call = _Groups(X, y, groups, sample_weight)
         try:
             return call.finish(_fit_groups(self, *call.get_tensors(), cancellable))
         except AprError as error:
-            raise explain(error, names=call.samples.names) from None
+            raise explain(error, call.samples) from None
 
     def fit_groups_async(self, X, y, groups, sample_weight=None, cancellable=None, callback=None, *user_data):
         """The same without blocking: `await model.fit_groups_async(X, y, groups)` gives the fits."""
@@ -151,6 +192,9 @@ class Fits:
     def __len__(self) -> int:
         return self.n_groups
 
+    def __reduce_ex__(self, protocol):
+        raise TypeError('GroupFits cannot be pickled: pass on what its to_frame() gives, or its arrays')
+
     def to_frame(self) -> Any:
         """A pandas.DataFrame with a row for each group: its coefficients, its intercept, its number of samples, its rank.
 
@@ -165,7 +209,13 @@ class Fits:
         frame['intercept'] = self.intercepts.reshape(-1)
         frame['n_samples'] = self.n_samples.repeat(n_targets)
         frame['rank'] = self.ranks.repeat(n_targets)
-        frame.index = self.labels if coefficients.ndim == 2 else MultiIndex.from_product([self.labels, range(n_targets)])
+        names = vars(self).get('_label_names')
+        if names:
+            labels = list(self.labels) if coefficients.ndim == 2 else \
+                [(*label, target) for label in self.labels for target in range(n_targets)]
+            frame.index = MultiIndex.from_tuples(labels, names=names if coefficients.ndim == 2 else [*names, None])
+        else:
+            frame.index = self.labels if coefficients.ndim == 2 else MultiIndex.from_product([self.labels, range(n_targets)])
         return frame
 
     def __repr__(self) -> str:

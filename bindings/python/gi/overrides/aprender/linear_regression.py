@@ -155,7 +155,7 @@ def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_da
         try:
             native_update_finish(state, result)
         except AprError as error:
-            raise explain(error, block[0], samples.names) from None
+            raise explain(error, samples, block[0]) from None
 
     def stop(cancellable, done):
         def fitted(model, result):
@@ -212,7 +212,7 @@ def _sum_up(model, samples, cancellable):
         try:
             state.update(X, y, sample_weight, cancellable)
         except AprError as error:
-            raise explain(error, start, samples.names) from None
+            raise explain(error, samples, start) from None
     if samples.names is not None:
         state.set_feature_names(samples.names)
     return state
@@ -460,7 +460,7 @@ class Methods:
         try:
             _partial_fit(self, *samples.get_tensors(), cancellable)
         except AprError as error:
-            raise (explain_features(self, error, samples) if fitted else explain(error, 0, samples.names)) from None
+            raise (explain_features(self, error, samples) if fitted else explain(error, samples)) from None
         if not fitted:
             _name_first(self, samples)
         return self
@@ -476,7 +476,7 @@ class Methods:
             try:
                 _partial_fit_finish(model, result)
             except AprError as error:
-                raise explain(error, 0, samples.names) from None
+                raise explain(error, samples) from None
             if not fitted:
                 _name_first(model, samples)
             return model

@@ -3,6 +3,7 @@
 
 import numbers
 import operator
+import sys
 from collections.abc import Mapping
 
 from .errors import ArgumentError
@@ -78,7 +79,12 @@ def flatten(value, shape, name, index=()):
             advice = ': make a table of all, such as a pandas.DataFrame' if isinstance(item, Mapping) else \
                 f': batches come from an iterator, such as iter({name})' if hasattr(item, 'columns') else ''
             raise TypeError(f'{name} has {describe(item)} at {describe_place((*index, i))}, not a number{advice}')
-    return [float(item) for item in value]
+    try:
+        return [float(item) for item in value]
+    except OverflowError:
+        # The whole numbers of Python have no end.
+        i = next(i for i, item in enumerate(value) if abs(item) > sys.float_info.max)
+        raise ArgumentError(f'{name} has a number at {describe_place((*index, i))} which a double cannot hold') from None
 
 
 def tensor_from_lists(value, name):

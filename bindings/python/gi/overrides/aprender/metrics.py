@@ -11,7 +11,7 @@ from gi.repository import GLib
 
 from . import awaitable
 from .data import to_data
-from .errors import ArgumentError
+from .errors import ArgumentError, check_r2
 from .native import Apr, translating
 from .properties import to_enum
 
@@ -59,8 +59,12 @@ def _compute(metric, multioutput, y_true, y_pred, sample_weight):
 
 def r2_score(y_true: Data, y_pred: Data, sample_weight: Weights = None,
              multioutput: Sequence[float] | Multioutput | str = 'uniform_average') -> Any:
-    """Computes the coefficient of determination, R²: 1 for perfect predictions, 0 for those like the mean."""
-    return _compute(Apr.Metric.R2, multioutput, y_true, y_pred, sample_weight)
+    """Computes the coefficient of determination, R²: 1 for perfect predictions, 0 for those like the mean, and a NaN, with a
+    warning, for one sample.
+    """
+    values = _compute(Apr.Metric.R2, multioutput, y_true, y_pred, sample_weight)
+    check_r2(values if isinstance(values, float) else max(values))
+    return values
 
 
 def explained_variance_score(y_true: Data, y_pred: Data, sample_weight: Weights = None,

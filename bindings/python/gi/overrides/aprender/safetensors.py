@@ -6,12 +6,14 @@ from __future__ import annotations
 import inspect
 import operator
 import os
+from collections.abc import Mapping
 
 from gi.repository import Gio, GLib
 
 from . import awaitable
 from .data import to_tensor
-from .errors import translate
+from .errors import ArgumentError, translate
+from .lists import describe
 from .memory import wrap_bytes
 from .native import Apr, extends
 from .properties import add_attributes, add_constructor
@@ -231,9 +233,15 @@ class Writer:
 def save_file(tensors: Mapping[str, object], path: Path, metadata: Mapping[str, str] | None = None) -> None:
     """Writes a dictionary of arrays, or of tensors, to a SafeTensors file, in one step."""
     writer = Apr.SafetensorsWriter()
+    if not isinstance(tensors, Mapping):
+        raise ArgumentError(f'save_file() takes a dictionary of arrays, not {describe(tensors)}')
     for name, tensor in tensors.items():
+        if not isinstance(name, str):
+            raise ArgumentError(f'Tensors have names, but one has {describe(name)}')
         writer.add_tensor(name, tensor)
     for key, value in (metadata or {}).items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise ArgumentError(f'Metadata are texts by text, but {describe(key)} stands for {describe(value)}')
         writer.set_metadata(key, value)
     writer.write_to_path(path)
 

@@ -3,15 +3,12 @@
 
 import functools
 import itertools
-import os
 import re
-import sys
-import warnings
 from collections.abc import Iterable
 
 from .data import open_data, read_whole, refuse_reader, to_block
-from .errors import ArgumentError, AprError, make
-from .frames import is_frame
+from .errors import ArgumentError, AprError, make, warn
+from .frames import Frame, is_frame
 from .lists import count, describe
 from .memory import find_address, find_data_dtype_in_place, import_module, share_memory
 from .native import Apr, make_error
@@ -43,9 +40,11 @@ def get_labels(value):
     """The columns of X that stand for y or the weights, where that is what they are."""
     if isinstance(value, str):
         return [value]
-    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
-        return value
-    return []
+    if not isinstance(value, (list, tuple)):
+        # Such as some of the columns of a table of pandas, or of their names in an array.
+        is_text = getattr(value, 'ndim', 0) == 1 and getattr(value.dtype, 'kind', '') in ('O', 'U') and not is_frame(value)
+        value = value.tolist() if is_text and hasattr(value, 'tolist') else []
+    return list(value) if all(isinstance(item, str) for item in value) else []
 
 
 def _advise_shape(X):
@@ -94,22 +93,25 @@ class Samples:
             self.data = self.X
             self.names = self.target_names = self.sample_weight = self.blocks = None
             self._selections = ()
+            self._frames = []
             return
         self.is_tensor = isinstance(X, Apr.Tensor)
         self.data = open_data(X, 'X')
+        self._frames = [self.data]
         self.names = _find_names(X, self.data)
         self.y = self.sample_weight = None
         self._selections = ()
         if get_labels(y) or get_labels(sample_weight):
             self._select(y, sample_weight)
         # Of one column alone there is no order to be mixed up.
-        self.target_names = check_names(get_labels(y), 'y') if isinstance(y, list) else None
+        self.target_names = None if isinstance(y, str) else check_names(get_labels(y), 'y')
         if has_y and not get_labels(y):
             if y is None:
                 raise ArgumentError('A fit requires y to be passed, but the target y is None' +
                                     (': an Apr.TableReader gives one if its targets are set before it reads'
                                      if isinstance(X, Apr.Tensor) else ''))
             targets = open_data(y, 'y')
+            self._frames.append(targets)
             if isinstance(targets, Table) and not targets.is_column:
                 self.target_names = check_names(list(targets.names or []), 'y')
             self.y = read_whole(targets)
@@ -125,13 +127,13 @@ class Samples:
         is_table = isinstance(self.data, Table) and not self.data.is_column
         for name, value in (('y', y), ('sample_weight', sample_weight)):
             unknown = [label for label in get_labels(value) if not is_table or label not in self.data.labels]
-            if unknown and isinstance(value, list):
-                why = f'X has no column of this name, but {_quote(self.data.labels)}' if is_table else \
+            if unknown and not isinstance(value, str):
+                why = f'X has no column of this name, but {quote(self.data.labels)}' if is_table else \
                     'X is no table with named columns'
                 raise ArgumentError(f'{name} holds text, “{unknown[0]}”, but models compute with numbers. Names of columns of X '
                                     f'may stand for it, but {why}')
         if not is_table:
-            raise ArgumentError(f'y and sample_weight name columns of X, {_quote(get_labels(y) + get_labels(sample_weight))}, '
+            raise ArgumentError(f'y and sample_weight name columns of X, {quote(get_labels(y) + get_labels(sample_weight))}, '
                                 'but X is no table with named columns')
         taken = [self.data.find(label) for label in get_labels(y) + get_labels(sample_weight)]
         features = [i for i in range(self.data.n_columns) if i not in taken]
@@ -175,10 +177,8 @@ class Samples:
         begin = list(itertools.islice(blocks, 2))
         if len(begin) == 2:
             self.blocks = itertools.chain(begin, blocks)
-        elif begin:
-            _, self.X, self.y, self.sample_weight = begin[0]
         else:
-            self.X = read_whole(self.data)
+            _, self.X, self.y, self.sample_weight = begin[0]
 
     def _read_blocks(self):
         """Where a block begins, and the tensors of X, y and weights."""
@@ -226,6 +226,11 @@ class Samples:
                                               for array, before in zip(arrays, whole))
         self.blocks = None
 
+    def find_missing(self):
+        """The error that says where a frame of pandas misses values, and in how many rows; None where none does."""
+        errors = (frame.find_missing() for frame in self._frames if isinstance(frame, Frame))
+        return next(filter(None, errors), None)
+
     def get_tensors(self):
         """X, y and weights as tensors of all samples."""
         if self.blocks is not None:
@@ -267,19 +272,16 @@ def warn_of_names(model, samples):
         return
     text = 'X has feature names, but {} was fitted without feature names' if known is None else \
         'X does not have valid feature names, but {} was fitted with feature names'
-    level, folder = 1, os.path.dirname(__file__)
-    while os.path.dirname(sys._getframe(level).f_code.co_filename) == folder:
-        level += 1
-    warnings.warn(text.format(type(model).__name__), UserWarning, stacklevel=level + 1)
+    warn(text.format(type(model).__name__))
 
 
 def check_target_names(names, known, what):
     """Refuses other names of targets than those that are known, or an other order, where both are names."""
     if names is not None and known is not None and list(names) != list(known):
-        raise make_error(Apr.Error.FEATURE_NAMES, f'y has the targets {_quote(names)}, but {what} {_quote(known)}, in this order')
+        raise make_error(Apr.Error.FEATURE_NAMES, f'y has the targets {quote(names)}, but {what} {quote(known)}, in this order')
 
 
-def _quote(names):
+def quote(names):
     return ', '.join(f'“{name}”' for name in names[:20]) + (', …' if len(names) > 20 else '')
 
 
@@ -301,10 +303,15 @@ def refuse_readers(class_, *names):
         setattr(class_, name, _refusing_readers(vars(class_)[name]))
 
 
-def explain(error, start=0, names=None):
+def explain(error, samples, start=0):
     """The same error, with the place in all of X instead of that in a block, and with the name of the column."""
     if not isinstance(error, AprError):
         return error
+    names = samples.names
+    is_missing = error.matches(Apr.error_quark(), Apr.Error.NOT_FINITE) and ' NaN ' in error.message
+    missing = samples.find_missing() if is_missing else None
+    if missing is not None:
+        return missing
 
     def shift(match):
         column = match.group(2)

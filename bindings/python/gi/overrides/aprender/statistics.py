@@ -146,11 +146,19 @@ class Statistics:
     def __getitem__(self, key: int | str) -> Term:
         """A row of the summary, by its place or by the name of its term: statistics['area'].p_value."""
         if not isinstance(key, str):
+            if isinstance(key, int) and not -len(self) <= key < len(self):
+                raise IndexError(f'There are {count(len(self), "term")}, but none at {key}')
             return _get_row(self, key)
         terms = self.terms
         if key not in terms:
             raise KeyError(f'There is no term “{key}”{advise(key, terms)}')
         return self.get_item(terms.index(key))
+
+    def __len__(self) -> int:
+        return self.get_n_items()
+
+    def __iter__(self) -> Iterator[Term]:
+        return map(self.get_item, range(len(self)))
 
     def __contains__(self, item: Term | str) -> bool:
         return item in self.terms if isinstance(item, str) else _has_row(self, item)

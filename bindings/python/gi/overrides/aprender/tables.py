@@ -26,10 +26,10 @@ def is_missing(value):
     return value is None or type(value).__name__ in ('NAType', 'NaTType')
 
 
-def raise_missing(name, row, label, more=''):
-    """Says where there is no value, and more."""
+def make_missing(name, row, label, more=''):
+    """The error that says where there is no value, and more."""
     column = '' if label is None else f', {_show(label)}'
-    raise make_error(Apr.Error.NOT_FINITE, f'{name} has a missing value at row {row}{column} (counted from 0){more}')
+    return make_error(Apr.Error.NOT_FINITE, f'{name} has a missing value at row {row}{column} (counted from 0){more}')
 
 
 def raise_not_a_number(name, label, what, has_dummies=False, has_numbers=False):
@@ -40,13 +40,12 @@ def raise_not_a_number(name, label, what, has_dummies=False, has_numbers=False):
     dummies = f'{name}.to_dummies({label!r}, drop_first=True)' if has_dummies else 'pandas.get_dummies()'
     such_as = 'the days since a date' if what in ('times', 'dates') else \
         'their seconds' if what == 'durations' else \
+        'their real and their imaginary parts' if what == 'complex numbers' else \
         'a column for each' if what == 'values that are not single numbers' else \
         f'pandas.to_numeric({name}[{label!r}], errors="coerce"), which leaves a missing value there' if has_numbers else \
         f'the dummies of {dummies} or of a OneHotEncoder{", or a cast if the texts are numbers" if what.startswith("text") else ""}'
     advice = f': drop it, or make numbers of it, such as {such_as}'
-    error = ArgumentError(f'{column} holds {what}, but models compute with numbers{advice if name == "X" else ""}')
-    error.column = label, what
-    raise error
+    raise ArgumentError(f'{column} holds {what}, but models compute with numbers{advice if name == "X" else ""}', (label, what))
 
 
 def to_numbers(values, name, label, row=0):
@@ -55,7 +54,7 @@ def to_numbers(values, name, label, row=0):
     numbers = numpy.empty(len(values))
     for i, value in enumerate(values):
         if is_missing(value):
-            raise_missing(name, row + i, label)
+            raise make_missing(name, row + i, label)
         place = f'row {row + i}' + ('' if label is None else f', {_show(label)}')
         if isinstance(value, (str, bytes)):
             raise_not_a_number(name, label, f'text, {describe(value)} at row {row + i}', has_numbers=row + i > 0)
@@ -118,7 +117,9 @@ class Table:
         return import_module('numpy').result_type(*(self.dtypes[i] for i in columns))
 
     def blocks(self, *selections):
-        """Arrays in C order, of some rows, for each selection: a list of indices of columns, or one index."""
+        """Arrays in C order, of some rows, for each selection: a list of indices of columns, or one index. There is a block
+        where there are no rows, too.
+        """
         numpy = import_module('numpy')
         selections = selections or (list(range(self.n_columns)),)
         lists = [selection if isinstance(selection, list) else [selection] for selection in selections]
@@ -127,6 +128,12 @@ class Table:
 
         arrays, filled, begun = None, 0, 0
         for n_rows, get_column in self.get_batches(n):
+            # Those of batches that come later may be others.
+            now = [self.choose_dtype(columns) for columns in lists]
+            if arrays is not None and now != dtypes:
+                yield self._finish(arrays, selections, filled)
+                arrays, filled = None, 0
+            dtypes = now
             loaded = {i: get_column(i, begun) for columns in lists for i in columns}
             done = 0
             while done < n_rows:
@@ -142,6 +149,8 @@ class Table:
                     yield self._finish(arrays, selections, n)
                     arrays, filled = None, 0
             begun += n_rows
+        if begun == 0:
+            arrays = [numpy.empty((0, len(columns)), dtype) for columns, dtype in zip(lists, dtypes)]
         if arrays is not None:
             yield self._finish(arrays, selections, filled)
 

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tables as programs pass them on: without rows, in batches whose columns change, with gaps, grouped by several columns.
+
+    with-peer python test_frames.py
+"""
+
+import copy
+import decimal
+import gc
+import io
+import math
+import pickle
+import warnings
+
+import tap
+from common import Apr, TestCase, numpy
+
+import duckdb
+import pandas
+import polars
+import pyarrow
+import sklearn.exceptions
+
+FRAME = pandas.DataFrame({'a': [1., 2, 4], 'y': [1., 2, 3]})
+
+
+class Frames(TestCase):
+    def test_no_rows(self):
+        state = Apr.CrossProducts.new(1, 1).update(FRAME, 'y')
+        before = state.copy()
+        for make in (lambda frame: frame, pyarrow.table, polars.from_pandas, lambda frame: frame.convert_dtypes(),
+                     lambda frame: pyarrow.table(frame).to_reader(), lambda frame: iter([frame, frame])):
+            self.assertEqual(state.update(make(FRAME[:0]), 'y'), before)
+            self.assertEqual(Apr.CrossProducts.new(1, 1).update(make(FRAME[:0]), 'y').n_samples, 0)
+            self.assertFails(Apr.Error.EMPTY, 'Cannot fit 0 samples', Apr.LinearRegression().fit, make(FRAME[:0]), 'y')
+
+    def test_columns_change_in_later_batches(self):
+        """pandas makes integers of a column of a CSV until the first decimal fraction comes."""
+        text = 'rooms,rent\n1,500\n2,700\n2.5,800\n3,900\n'
+        expected = Apr.LinearRegression().fit(pandas.read_csv(io.StringIO(text)), 'rent')
+        for size in (1, 2, 3):
+            model = Apr.LinearRegression().fit(pandas.read_csv(io.StringIO(text), chunksize=size), 'rent')
+            self.assertEqual(model.get_coefficients(), expected.get_coefficients())
+            self.assertEqual(model.predict(pandas.read_csv(io.StringIO(text), chunksize=size, usecols=['rooms'])).tolist(),
+                             expected.predict(pandas.read_csv(io.StringIO(text), usecols=['rooms'])).tolist())
+        # A gap makes doubles of integers, too.
+        gap = pandas.read_csv(io.StringIO('rooms,rent\n1,500\n2,700\n,800\n'), chunksize=2)
+        self.assertFails(Apr.Error.NOT_FINITE, 'row 2, column “rooms”', Apr.LinearRegression().fit, gap, 'rent')
+        # No number is rounded before it is summed.
+        large = [pandas.DataFrame({'a': [2 ** 53 + 1, 5], 'y': [1, 2]}), pandas.DataFrame({'a': [.5], 'y': [3.]})]
+        state = Apr.CrossProducts.new(1, 1).update(iter(large), 'y')
+        self.assertEqual(state, Apr.CrossProducts.new(1, 1).update(large[0], 'y').update(large[1], 'y'))
+
+    def test_gaps_are_counted(self):
+        advice = r'row 1, column “a” .*2 rows miss values: the others are X\[X.notna\(\).all\(axis=1\)\]'
+        frame = pandas.DataFrame({'a': [1., None, 3, None], 'b': [1, 2, 3, 5]})
+        for X in (frame, frame.astype('f4'), frame.convert_dtypes(), frame.astype(object), frame[['a']]):
+            self.assertFails(Apr.Error.NOT_FINITE, advice, Apr.LinearRegression().fit, X, [1, 2, 3, 4])
+            self.assertFails(Apr.Error.NOT_FINITE, advice, Apr.CrossProducts.new(X.shape[1], 1).update, X, [1, 2, 3, 4])
+        self.assertFails(Apr.Error.NOT_FINITE, r'^y has a missing value at row 1 .*2 rows .*y\[y.notna\(\)\]$',
+                         Apr.LinearRegression().fit, frame[['b']], frame.a)
+        self.assertFails(Apr.Error.NOT_FINITE, advice, Apr.LinearRegression().fit, frame, 'a')
+        self.assertFails(Apr.Error.NOT_FINITE, 'an infinity at row 3', Apr.LinearRegression().fit,
+                         frame.fillna({'a': 1.}).assign(b=[1, 2, 3, math.inf]), [1, 2, 3, 4])
+
+    def test_decimals_of_pandas(self):
+        numbers = [decimal.Decimal('1.1'), decimal.Decimal('2.2'), decimal.Decimal('4.7')]
+        table = pyarrow.table({'p': pyarrow.array(numbers, pyarrow.decimal128(7, 3))})
+        expected = Apr.LinearRegression().fit([[1.1], [2.2], [4.7]], [1, 2, 3])
+        model = Apr.LinearRegression().fit(table.to_pandas(types_mapper=pandas.ArrowDtype), [1, 2, 3])
+        self.assertEqual(model.get_coefficients(), expected.get_coefficients())
+
+    def test_kinds_of_columns(self):
+        for column, what in ((pandas.interval_range(0, 3), r'holds interval\[int64'),
+                             (pandas.date_range('2020', periods=3, tz='UTC'), 'holds times.*the days since a date'),
+                             (pandas.period_range('2020', periods=3, freq='D'), r'holds period\[D\]'),
+                             ([1j, 2, 3], 'holds complex numbers.*their real and their imaginary parts')):
+            with self.assertRaisesRegex(ValueError, f'Column “p” of X {what}'):
+                Apr.LinearRegression().fit(pandas.DataFrame({'p': column}), [1, 2, 3])
+        with self.assertRaisesRegex(ValueError, 'X has a number at row 1, column 0 .*a double cannot hold'):
+            Apr.LinearRegression().fit([[1], [10 ** 400]], [1, 2])
+
+    def test_names_of_targets_in_any_sequence(self):
+        frame = pandas.DataFrame({'a': [1., 2, 4], 'b': [1., 2, 3], 'c': [1., 2, 5]})
+        expected = Apr.LinearRegression().fit(frame, ['b', 'c'])
+        for names in (('b', 'c'), frame.columns[1:], numpy.array(['b', 'c']), numpy.array(['b', 'c'], object)):
+            model = Apr.LinearRegression().fit(frame, names)
+            self.assertEqual(model.get_coefficients(), expected.get_coefficients())
+            self.assertEqual(model.target_names, ['b', 'c'])
+        for names in (('b', 'd'), numpy.array(['b', 'd'])):
+            with self.assertRaisesRegex(ValueError, 'y holds text, “d”'):
+                Apr.LinearRegression().fit(frame, names)
+
+    def test_one_target_in_two_dimensions(self):
+        model = Apr.LinearRegression().fit(FRAME, 'y')
+        expected = model.score(FRAME[['a']], FRAME.y)
+        self.assertEqual(model.score(FRAME[['a']], FRAME[['y']]), expected)
+        self.assertEqual(Apr.LinearRegression().fit(FRAME, ['y']).score(FRAME, 'y'), expected)
+
+    def test_one_sample_has_no_score(self):
+        model = Apr.LinearRegression().fit(FRAME, 'y')
+        for score in (lambda: model.score([[1.]], [1.]), lambda: Apr.r2_score([1.], [2.]),
+                      lambda: max(Apr.r2_score([[1., 2.]], [[2., 2.]], multioutput='raw_values'))):
+            with self.assertWarnsRegex(sklearn.exceptions.UndefinedMetricWarning, 'less than two samples') as caught:
+                self.assertTrue(math.isnan(score()))
+            self.assertEqual(caught.filename, __file__)
+        sums = Apr.CrossProducts.new(1, 1).update([[1.]], [1.])
+        self.assertTrue(math.isnan(model.score_cross_products(sums)))
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            self.assertEqual(Apr.r2_score([1., 1.], [1., 1.]), 1)
+
+    def test_nothing_holds_a_refused_stream(self):
+        """DuckDB's connection is free for the next query, without a garbage collection."""
+        connection = duckdb.connect()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        for query, y in (("SELECT 'x' AS a, 1 AS y", 'y'), ("SELECT 1 AS a, 'x' AS y", 'y'), ('SELECT [1, 2] AS a', [1])):
+            with self.assertRaises(ValueError):
+                Apr.LinearRegression().fit(connection.sql(query), y)
+            self.assertEqual(connection.execute('SELECT 1').fetchall(), [(1,)])
+
+
+class Attached(TestCase):
+    def test_attributes_are_copied(self):
+        """What a program has attached to a model stays with it, as with scikit-learn's."""
+        for model in (Apr.LinearRegression(alpha=.5), Apr.LinearRegression(alpha=.5).fit(FRAME, 'y')):
+            model.note = {'source': ['a.csv']}
+            for other in (pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)):
+                self.assertEqual((other.note, other.alpha, other.fitted), (model.note, .5, model.fitted))
+            self.assertIs(copy.copy(model).note, model.note)
+            self.assertIsNot(copy.deepcopy(model).note['source'], model.note['source'])
+
+
+class Groups(TestCase):
+    COLUMNS = {'city': ['x', 'z', 'x', 'x', 'z', 'x'], 'floor': [1, 2, 1, 2, 2, 2], 'area': [0., 1, 2, 3, 5, 4],
+               'price': [1., 2, 5, 1, 4, 3]}
+
+    def test_several_columns(self):
+        frame = pandas.DataFrame(self.COLUMNS)
+        model = Apr.LinearRegression()
+        for X in (frame, polars.DataFrame(self.COLUMNS), pyarrow.table(self.COLUMNS)):
+            for fits in (model.fit_groups(X, 'price', ['city', 'floor']),
+                         model.fit_groups(X.select(['area', 'price']) if hasattr(X, 'select') else X[['area', 'price']],
+                                          'price', X.select(['city', 'floor']) if hasattr(X, 'select') else
+                                          X[['city', 'floor']])):
+                self.assertEqual([tuple(label) for label in fits.labels], [('x', 1), ('x', 2), ('z', 2)])
+                for i, (_, part) in enumerate(frame.groupby(['city', 'floor'])):
+                    expected = model.clone().fit(part[['area']], part.price)
+                    self.assertEqual(fits.coefficients[i].tolist(), expected.coefficients.tolist())
+        table = model.fit_groups(frame, 'price', ['city', 'floor']).to_frame()
+        self.assertEqual(table.index.names, ['city', 'floor'])
+        self.assertEqual(table.loc[('z', 2)].tolist(), [.5, 1.5, 2, 1])
+        table = model.fit_groups(frame[['area']], frame[['price', 'price']].to_numpy(), frame[['city', 'floor']]).to_frame()
+        self.assertEqual(table.loc[('z', 2, 1)].tolist(), [.5, 1.5, 2, 1])
+
+    def test_mistakes(self):
+        frame, model = pandas.DataFrame(self.COLUMNS), Apr.LinearRegression()
+        for X in (frame, polars.DataFrame(self.COLUMNS), pyarrow.table(self.COLUMNS)):
+            with self.assertRaisesRegex(ValueError, 'groups names a column of X, “town”, but X has “city”, “floor”, “area”'):
+                model.fit_groups(X, 'price', 'town')
+        gap = frame.assign(city=['x', None, 'x', 'x', 'z', 'x'])
+        self.assertFails(Apr.Error.NOT_FINITE, 'groups has no label at row 1', model.fit_groups, gap, 'price', ['city', 'floor'])
+        with self.assertRaisesRegex(TypeError, 'GroupFits cannot be pickled: .*to_frame'):
+            pickle.dumps(model.fit_groups(frame[['area', 'price']], 'price', frame.city))
+
+
+if __name__ == '__main__':
+    tap.main()
