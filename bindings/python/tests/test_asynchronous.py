@@ -3,6 +3,10 @@
 
 import asyncio
 import gc
+import os
+import signal
+import threading
+import time
 
 import tap
 from common import Apr, GLib, TestCase
@@ -143,6 +147,53 @@ class Asyncio(TestCase):
         call.close()
         self.assertFalse(model.busy)
         self.assertEqual(list(model.coefficients), [2.0])
+
+
+class Interrupted(TestCase):
+    """Ctrl-C in a method that blocks, when the work is on its way, which its progress tells."""
+
+    def assertInterrupted(self, make, call, is_unchanged):
+        """A call that has ended before the signal comes is done again."""
+        for _ in range(20):
+            source, timers = make(), []
+
+            def ask(*_, timers=timers):
+                if not timers:
+                    timers.append(threading.Timer(.001, os.kill, (os.getpid(), signal.SIGINT)))
+                    timers[0].start()
+
+            source.connect('notify::progress', ask)
+            try:
+                call(source)
+                timers[0].join()
+                time.sleep(1)
+            except KeyboardInterrupt:
+                pass
+            self.assertFalse(source.busy)
+            if is_unchanged(source):
+                return
+        self.fail('Each call went on to its end')
+
+    def test_fits(self):
+        X, y = make_zeros(5000000)
+        more = [[1.], [3.]] * 2
+        self.assertInterrupted(lambda: Apr.LinearRegression().fit(more, Y + [5.]), lambda model: model.fit(X, y),
+                               lambda model: model.n_features == 1)
+        self.assertInterrupted(lambda: Apr.LinearRegression().fit([[1., 2, 5]], [1.]), lambda model: model.partial_fit(X, y),
+                               lambda model: model.cross_products.n_samples == 1)
+
+    def test_sums(self):
+        X, y = make_zeros(5000000)
+        self.assertInterrupted(lambda: Apr.CrossProducts.new(3, 1), lambda state: state.update(X, y),
+                               lambda state: state.n_samples == 0)
+
+    def test_a_forked_process_has_no_threads_to_wait_for(self):
+        X, y = make_zeros(5000000)
+        expected = Apr.LinearRegression().fit(X, y)
+        child = os.fork()
+        if child == 0:
+            os._exit(Apr.LinearRegression(n_threads=1).fit(X, y).get_coefficients() != expected.get_coefficients())
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
 
 
 if __name__ == '__main__':

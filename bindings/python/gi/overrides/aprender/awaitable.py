@@ -1,10 +1,27 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Asynchronous methods: with a callback, as GLib has them; without one, to be awaited under asyncio or GLib's main loop."""
 
+import os
+import signal
 import sys
+import threading
 import time
 
 from gi.repository import Gio, GLib
+
+# The number of values from which on Ctrl-C is to end a call earlier than it ends by itself.
+_LONG = 4 << 20
+
+# GLib's threads stay behind where a process is forked, as multiprocessing does.
+_is_forked = False
+
+
+def _note_fork():
+    global _is_forked
+    _is_forked = True
+
+
+os.register_at_fork(after_in_child=_note_fork)
 
 # How long asyncio's loop does something else before GLib's main context may run again, in seconds.
 _INTERVAL = 0.002
@@ -103,6 +120,37 @@ class Awaitable:
         """Ends the call, as a coroutine does that is not awaited any more."""
         if not self.done():
             self.end()
+
+
+def run(X, cancellable, call, start, finish):
+    """Calls call(cancellable), which blocks. Where the data X are many, and nobody else can cancel it, starts the same without
+    blocking, start(cancellable, when_done), and waits: Python heeds Ctrl-C only between two calls of C.
+    """
+    is_main = threading.current_thread() is threading.main_thread() and not _is_forked
+    if cancellable is not None or X.get_n_elements() < _LONG or not is_main or \
+            signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return call(cancellable)
+
+    cancellable, is_interrupted = Gio.Cancellable(), False
+
+    def interrupt(*_):
+        nonlocal is_interrupted
+        is_interrupted = True
+        cancellable.cancel()
+
+    context = GLib.MainContext()
+    context.push_thread_default()
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        running = Awaitable(start, finish, cancellable)
+        while not running.done():
+            context.iteration(True)
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        context.pop_thread_default()
+    if is_interrupted:
+        raise KeyboardInterrupt
+    return running.result()
 
 
 async def _give(call):

@@ -281,12 +281,21 @@ def predict_finish(self, result):
     return native_predict_finish(self, result)._copy_values()
 
 
+def _fit_tensors(self, tensors, cancellable):
+    if not is_native(self):
+        # What a class of a script does is done in the thread that asks for it.
+        _fit(self, *tensors, cancellable)
+        return
+    awaitable.run(tensors[0], cancellable, lambda cancellable: _fit(self, *tensors, cancellable),
+                  lambda *args: _fit_async(self, *tensors, GLib.PRIORITY_DEFAULT, *args), _fit_finish)
+
+
 def fit_plain(self, X, y, sample_weight, cancellable):
     """Fits to arrays that are read in place, without names and weights; false where that is not what they are."""
     tensors = share_plain(X, y) if sample_weight is None else None
     if tensors is None:
         return False
-    _fit(self, *tensors, None, cancellable)
+    _fit_tensors(self, (*tensors, None), cancellable)
     if vars(self):
         name_columns(self, None, None)
     return True
@@ -295,7 +304,7 @@ def fit_plain(self, X, y, sample_weight, cancellable):
 def fit_whole(self, samples, cancellable):
     """Fits to all samples at once."""
     try:
-        _fit(self, *samples.get_tensors(), cancellable)
+        _fit_tensors(self, samples.get_tensors(), cancellable)
     except AprError as error:
         raise explain(error, samples) from None
     name_columns(self, samples.names, samples.target_names)
