@@ -116,8 +116,8 @@ get_tensor (AprSafetensorsReader *reader,
 
   shape = apr_tensor_get_shape (tensor, &n_dims);
   dtype = apr_tensor_get_dtype (tensor);
-  if ((dtype == APR_DTYPE_F64 || (may_be_floats && dtype == APR_DTYPE_F32)) && shape[0] == n_samples &&
-      n_dims == (n_columns > 0 ? 2 : 1) && (n_columns == 0 || shape[1] == n_columns))
+  if ((dtype == APR_DTYPE_F64 || (may_be_floats && dtype == APR_DTYPE_F32)) &&
+      n_dims == (n_columns > 0 ? 2 : 1) && shape[0] == n_samples && (n_columns == 0 || shape[1] == n_columns))
     return g_steal_pointer (&tensor);
 
   text = apr_shape_to_string (shape, n_dims);

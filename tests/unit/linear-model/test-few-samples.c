@@ -264,6 +264,46 @@ test_wrong_files (void)
     }
 }
 
+/* A tensor without dimensions has no first one to look at. */
+static void
+test_scalars (void)
+{
+  const char *const names[] = { "rows.x", "rows.y", "rows.sample_weight" };
+  const char *const metadata[][2] = {
+    { "aprender.model", "AprCrossProducts" }, { "aprender.format", "2" },    { "aprender.dtype", "F64" },
+    { "aprender.n_features", "1024" },        { "aprender.n_targets", "1" }, { "aprender.n_samples", "3" },
+  };
+  g_autofree double *zeros = g_new0 (double, 3 * 1024);
+  g_autoptr (AprTensor) x = matrix_new (3, 1024, zeros);
+  g_autoptr (AprTensor) y = matrix_new (3, 1, zeros);
+  g_autoptr (AprTensor) weights = vector_new (3, (double[]){ 1, 2, 3 });
+  g_autoptr (AprTensor) scalar = apr_tensor_new_from_doubles (zeros, 1, NULL, 0, NULL);
+  AprTensor *const tensors[] = { x, y, weights };
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+      g_autoptr (GBytes) bytes = NULL;
+      g_autoptr (AprCrossProducts) state = NULL;
+      g_autoptr (GError) error = NULL;
+
+      for (j = 0; j < G_N_ELEMENTS (metadata); j++)
+        g_assert_true (apr_safetensors_writer_set_metadata (writer, metadata[j][0], metadata[j][1], NULL));
+      for (j = 0; j < G_N_ELEMENTS (names); j++)
+        g_assert_true (
+          apr_safetensors_writer_add_tensor (writer, names[j], i == j ? scalar : tensors[j], NULL));
+      bytes = apr_safetensors_writer_write_to_bytes (writer, &error);
+      g_assert_no_error (error);
+      state = apr_cross_products_from_bytes (bytes, &error);
+      g_assert_null (state);
+      g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+      assert_message_has (error, names[i]);
+      assert_message_has (error, "but it is F64 []");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -273,6 +313,7 @@ main (int argc, char **argv)
   g_test_add_func ("/few-samples/partial-fit", test_partial_fit);
   g_test_add_func ("/few-samples/statistics", test_statistics);
   g_test_add_func ("/few-samples/wrong-files", test_wrong_files);
+  g_test_add_func ("/few-samples/scalars", test_scalars);
 
   return g_test_run ();
 }
