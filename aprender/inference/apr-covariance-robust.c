@@ -365,7 +365,7 @@ apr_covariance_init_robust (AprCovariance *self,
     return FALSE;
 
   self->inference = apr_inference_ref (inference);
-  if (mpf_sgn (inference->residuals[target]) == 0 || !any)
+  if (mpf_sgn (inference->residuals[target]) == 0 || !any || inference->n == 0)
     return TRUE;
 
   if (!apr_estimator_check_finite ("X", x, error) ||

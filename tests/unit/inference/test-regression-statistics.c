@@ -566,6 +566,29 @@ test_condition_number (void)
 }
 
 static void
+test_no_terms (void)
+{
+  const double zeros[8] = { 0 };
+  const double y_values[] = { 1, 2, 3, 4 };
+  g_autoptr (AprTensor) x = matrix_new (4, 2, zeros);
+  g_autoptr (AprTensor) y = vector_new (4, y_values);
+  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, FALSE);
+  AprCovarianceKind kind;
+
+  g_test_summary ("Without an intercept and a feature other than 0, all of the target is left.");
+  for (kind = APR_COVARIANCE_CLASSICAL; kind <= APR_COVARIANCE_HC3; kind++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (AprRegressionStatistics) statistics =
+        apr_linear_regression_get_robust_statistics (model, x, y, NULL, kind, 0, NULL, &error);
+
+      g_assert_no_error (error);
+      assert_same_double (apr_regression_statistics_get_residual_sum_of_squares (statistics), 30);
+      g_assert_true (isnan (element (apr_regression_statistics_get_standard_errors (statistics), 1)));
+    }
+}
+
+static void
 test_empty (void)
 {
   g_autoptr (AprRegressionStatistics) statistics = g_object_new (APR_TYPE_REGRESSION_STATISTICS, NULL);
@@ -608,6 +631,7 @@ main (int argc, char *argv[])
   ADD ("intercept-as-name", test_intercept_as_name);
   ADD ("terms", test_terms);
   ADD ("condition-number", test_condition_number);
+  ADD ("no-terms", test_no_terms);
   ADD ("empty", test_empty);
 #undef ADD
 
