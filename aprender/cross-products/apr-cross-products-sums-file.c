@@ -166,8 +166,9 @@ load_trimmed (
     {
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
                    "The tensors “%s%s” and “%s%s” do not fit the %" G_GSIZE_FORMAT
-                   " bytes of “%s%s”, or more memory than there is",
-                   prefix, STARTS, prefix, SIZES, trimmed.n_bytes, prefix, SUMS);
+                   " bytes of “%s%s”, or stand for more than %d times as much as all three hold, or for more "
+                   "memory than there is",
+                   prefix, STARTS, prefix, SIZES, trimmed.n_bytes, prefix, SUMS, APR_TRIMMED_WORDS_MAX_RATIO);
       return FALSE;
     }
 

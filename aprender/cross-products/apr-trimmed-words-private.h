@@ -17,18 +17,20 @@ typedef struct
   gsize n_bytes;
 } AprTrimmedWords;
 
-/* More words are left as they are: so a small file cannot ask for much memory. */
+/* More words are left as they are, and words of so many more bytes than are kept: so a small file cannot ask for much
+ * memory. */
 #define APR_TRIMMED_WORDS_MAX 32
+#define APR_TRIMMED_WORDS_MAX_RATIO 16
 
-/* Whether it is worth it: FALSE, with nothing to clear, where less than a quarter would be saved, or it is cancelled
- * before that is known; what is cancelled later means nothing. */
+/* Whether it is worth it: FALSE, with nothing to clear, where less than a quarter would be saved, or too much, or it is
+ * cancelled before that is known; what is cancelled later means nothing. */
 gboolean apr_trimmed_words_init (
   AprTrimmedWords *self, const guint32 *words, gsize n_numbers, gsize n_words, GCancellable *cancellable);
 
 void apr_trimmed_words_clear (AprTrimmedWords *self);
 
-/* The words again, as few as serve. Returns: (transfer full) (nullable): %NULL where the sizes do not fit each other,
- * there is no memory, or it is cancelled. */
+/* The words again, as few as serve. Returns: (transfer full) (nullable): %NULL where the sizes do not fit each other
+ * or are none that apr_trimmed_words_init() makes, there is no memory, or it is cancelled. */
 guint32 *apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words, GCancellable *cancellable);
 
 G_END_DECLS

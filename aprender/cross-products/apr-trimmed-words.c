@@ -39,6 +39,13 @@ trim (const guint32 *words, gsize n_words, gsize *start)
   return MAX (sizeof (guint32) * high + (n_bits + 7) / 8, *start + 1) - *start;
 }
 
+/* Whether so many bytes of words are not too many beside what is kept, with a start and a size for each number. */
+static gboolean
+is_in_proportion (gsize size, gsize n_numbers, gsize n_bytes)
+{
+  return size / APR_TRIMMED_WORDS_MAX_RATIO <= 2 * n_numbers + n_bytes;
+}
+
 gboolean
 apr_trimmed_words_init (
   AprTrimmedWords *self, const guint32 *words, gsize n_numbers, gsize n_words, GCancellable *cancellable)
@@ -56,7 +63,8 @@ apr_trimmed_words_init (
 
   for (i = 0; i < n_numbers && !is_cancelled (cancellable, i); i++)
     n_bytes += 2 + trim (words + i * n_words, n_words, &start);
-  if (i < n_numbers || n_bytes + HEADER_BYTES > n_numbers * n / 4 * 3)
+  if (i < n_numbers || n_bytes + HEADER_BYTES > n_numbers * n / 4 * 3 ||
+      !is_in_proportion (n_numbers * n, n_numbers, n_bytes - 2 * n_numbers))
     return FALSE;
 
   self->n_numbers = n_numbers;
@@ -101,10 +109,14 @@ apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words, GCancella
     {
       max_end = MAX (max_end, (guint) self->starts[i] + self->sizes[i]);
       n_bytes += self->sizes[i];
+      /* Nothing is kept of 0, which begins nowhere. */
+      if (self->sizes[i] == 0 && self->starts[i] != 0)
+        return NULL;
     }
   *n_words = (max_end + sizeof (guint32) - 1) / sizeof (guint32);
   if (n_bytes != self->n_bytes || *n_words > APR_TRIMMED_WORDS_MAX ||
-      !g_size_checked_mul (&size, self->n_numbers, *n_words * sizeof (guint32)))
+      !g_size_checked_mul (&size, self->n_numbers, *n_words * sizeof (guint32)) ||
+      !is_in_proportion (size, self->n_numbers, n_bytes))
     return NULL;
 
   words = g_try_malloc (MAX (size, 1));

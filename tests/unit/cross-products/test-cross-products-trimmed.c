@@ -202,6 +202,75 @@ test_hostile (void)
     }
 }
 
+static void
+test_small_file_of_much (void)
+{
+  const struct
+  {
+    guint8 first_start; /* of the one number that has a byte */
+    guint8 other_start;
+    gboolean good;
+  } cases[] = {
+    { 27, 0, TRUE }, /* 7 words */
+    { 0, 124, FALSE },
+    { 27, 1, FALSE },
+    { 124, 0, FALSE }, /* 32 words for 2 bytes */
+  };
+  g_autoptr (AprCrossProducts) state = make_state ();
+  g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (state, NULL);
+  g_autoptr (AprSafetensorsReader) reader = open_bytes (bytes);
+  gsize i;
+
+  g_test_summary ("Zeros take two bytes: they are not to become hundreds.");
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      guint8 starts[N_ENTRIES];
+      guint8 sizes[N_ENTRIES] = { 1 };
+      g_autoptr (GBytes) sums_bytes = g_bytes_new ("1", 1);
+      g_autoptr (GBytes) sizes_bytes = g_bytes_new (sizes, N_ENTRIES);
+      g_autoptr (GBytes) starts_bytes = NULL;
+      g_autoptr (GBytes) file = NULL;
+      g_autoptr (AprCrossProducts) loaded = NULL;
+      g_autoptr (GError) error = NULL;
+
+      memset (starts, cases[i].other_start, sizeof starts);
+      starts[0] = cases[i].first_start;
+      starts_bytes = g_bytes_new (starts, N_ENTRIES);
+      file = rewrite (reader, "3", sums_bytes, 0, starts_bytes, sizes_bytes);
+      loaded = apr_cross_products_from_bytes (file, &error);
+      g_assert_true ((loaded != NULL) == cases[i].good);
+      if (!cases[i].good)
+        {
+          g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+          assert_message_has (error, "do not fit the 1 bytes of “sums”");
+        }
+    }
+}
+
+static void
+test_few_far_sums (void)
+{
+  const double values[2 * N_FEATURES] = { 0x1p-100 };
+  const double targets[2] = { 0x1p100, 1 };
+  g_autoptr (AprTensor) x = matrix_new (2, N_FEATURES, values);
+  g_autoptr (AprTensor) y = vector_new (2, targets);
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (N_FEATURES, 1, NULL);
+  g_autoptr (AprCrossProducts) loaded = NULL;
+  g_autoptr (AprSafetensorsReader) reader = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("What no reader would believe is not written: zeros beside sums that are far apart.");
+  g_assert_true (apr_cross_products_update (state, x, y, NULL, NULL, &error));
+  bytes = apr_cross_products_to_bytes (state, &error);
+  g_assert_no_error (error);
+  reader = open_bytes (bytes);
+  g_assert_false (apr_safetensors_reader_has_tensor (reader, "sums.starts"));
+  loaded = apr_cross_products_from_bytes (bytes, &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_cross_products_equal (loaded, state));
+}
+
 /* A model's file has the same, in another name. */
 static void
 test_model (void)
@@ -271,6 +340,8 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/cross-products-trimmed/same-state", test_same_state);
   g_test_add_func ("/cross-products-trimmed/hostile", test_hostile);
+  g_test_add_func ("/cross-products-trimmed/small-file-of-much", test_small_file_of_much);
+  g_test_add_func ("/cross-products-trimmed/few-far-sums", test_few_far_sums);
   g_test_add_func ("/cross-products-trimmed/model", test_model);
   g_test_add_func ("/cross-products-trimmed/cancelled", test_cancelled);
 
