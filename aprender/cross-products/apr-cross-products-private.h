@@ -118,6 +118,10 @@ const AprSampleRows *apr_cross_products_get_rows (AprCrossProducts *self);
 /* Whether the sum of the weights is above 0. */
 gboolean apr_cross_products_has_weight (AprCrossProducts *self);
 
+/* Fails where no samples of a model can have such sums, as far as apr_exact_sums_check() tells; sums that were rounded
+ * need only have a weight. */
+gboolean apr_cross_products_check_possible (AprCrossProducts *self, const AprRun *run, GError **error);
+
 /* The rows of the state and of @added, where the state can have them; %NULL where it needs sums. Returns: (transfer
  * full) (nullable) */
 AprSampleRows *apr_cross_products_add_rows (AprCrossProducts *self, AprSampleRows *added);

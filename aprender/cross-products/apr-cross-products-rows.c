@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-cross-products-private.h"
+
+#include <math.h>
+
 #include "aprender/tensor/apr-tensor-private.h"
 
 #define SUMS "sums"
@@ -30,6 +33,26 @@ gboolean
 apr_cross_products_has_weight (AprCrossProducts *self)
 {
   return self->rows != NULL || apr_exact_sums_has_weight (self->sums);
+}
+
+gboolean
+apr_cross_products_check_possible (AprCrossProducts *self, const AprRun *run, GError **error)
+{
+  mpz_t weight;
+
+  if (self->rows != NULL)
+    return TRUE;
+  if (self->n_samples > 0 && apr_exact_sums_has_weight (self->sums))
+    return self->precision != APR_PRECISION_EXACT || apr_exact_sums_check (self->sums, run, error);
+
+  mpz_init (weight);
+  apr_exact_sums_get_entry (self->sums, 0, 0, weight);
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "The sums are not those of any samples: of %" G_GUINT64_FORMAT
+               " samples, the sum of the weights is %g",
+               self->n_samples, ldexp (mpz_get_d (weight), apr_exact_sums_get_exponent (self->sums)));
+  mpz_clear (weight);
+  return FALSE;
 }
 
 gboolean

@@ -74,6 +74,13 @@ is_bounded (
   return bounded;
 }
 
+/* The number itself, for a message. */
+static double
+get_value (const AprExactSums *self, Approximation number)
+{
+  return ldexp (number.fraction, number.exponent + apr_exact_sums_get_exponent (self));
+}
+
 /* A column of Z. Returns: (transfer full) */
 static char *
 describe (const AprExactSums *self, gsize column)
@@ -99,6 +106,7 @@ check_row (const AprExactSums *self,
 {
   g_autofree char *name = NULL;
   g_autofree char *other_name = NULL;
+  Approximation product;
   gsize column;
 
   squares[row] = approximate (limbs + row * n_limbs, n_limbs);
@@ -107,22 +115,25 @@ check_row (const AprExactSums *self,
       name = describe (self, row);
       g_set_error (
         error, APR_ERROR, APR_ERROR_MODEL,
-        "The sums are not those of any samples: the sum of squares of %s (counted from 0) is negative", name);
+        "The sums are not those of any samples: the sum of squares of %s (counted from 0) is negative, %g",
+        name, get_value (self, squares[row]));
       return FALSE;
     }
 
   for (column = 0; column < row; column++)
-    if (!is_bounded (self, approximate (limbs + column * n_limbs, n_limbs), squares, row, column))
-      {
-        name = describe (self, row);
-        other_name = describe (self, column);
-        g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                     "The sums are not those of any samples: the product of %s and %s (counted from 0) is "
-                     "larger than their "
-                     "squares allow",
-                     name, other_name);
-        return FALSE;
-      }
+    {
+      product = approximate (limbs + column * n_limbs, n_limbs);
+      if (is_bounded (self, product, squares, row, column))
+        continue;
+      name = describe (self, row);
+      other_name = describe (self, column);
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The sums are not those of any samples: the product of %s and %s (counted from 0) is "
+                   "larger than their squares allow: %g beside %g and %g",
+                   name, other_name, get_value (self, product), get_value (self, squares[row]),
+                   get_value (self, squares[column]));
+      return FALSE;
+    }
 
   return TRUE;
 }

@@ -90,6 +90,15 @@ get_scale (const AprInference *self, gsize position)
   return self->scale[self->first + position] + (self->first == 0 ? self->exponent / 2 : 0);
 }
 
+static void
+forget_row (Intervals *self, gsize row)
+{
+  gsize i;
+
+  for (i = 0; i < self->n_factors; i++)
+    self->errors[row * self->n_factors + i] = NAN;
+}
+
 /* The long way, for rows of any size. */
 static void
 predict_row (Intervals *self, gsize row)
@@ -109,8 +118,7 @@ predict_row (Intervals *self, gsize row)
   for (i = 0; i < self->n; i++)
     if (!isfinite (read_value (self, row, i)))
       {
-        for (i = 0; i < self->n_factors; i++)
-          self->errors[row * self->n_factors + i] = NAN;
+        forget_row (self, row);
         return;
       }
 
@@ -140,7 +148,9 @@ predict_row (Intervals *self, gsize row)
   for (i = 0; i < self->n && !is_zero; i++)
     sum = apr_dd_add (sum, apr_dd_multiply (product[i], product[i]));
 
-  for (i = 0; i < self->n_factors; i++)
+  if (!isfinite (sum.high))
+    forget_row (self, row);
+  for (i = 0; i < self->n_factors && isfinite (sum.high); i++)
     {
       mpf_set_d (variance, sum.high);
       mpf_set_d (number, sum.low);

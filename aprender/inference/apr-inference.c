@@ -286,11 +286,33 @@ take_relations (AprInference *self, const AprDesign *design, const AprInverse *i
     }
 }
 
+/* Whether the numbers are those of columns of doubles, which are no farther apart than doubles can tell. */
+static gboolean
+is_finite (const AprInference *self)
+{
+  gsize i;
+
+  for (i = 0; i < self->n; i++)
+    if (!isfinite (self->inverse[apr_triangle (i, i)]) ||
+        (i >= self->first && !isfinite (self->centre[i - self->first].high)))
+      return FALSE;
+
+  return TRUE;
+}
+
+static void
+fail_impossible (gsize n, GError **error)
+{
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "The sums are not those of any samples with %" G_GSIZE_FORMAT " independent features", n);
+}
+
 AprInference *
 apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gsize n_features = apr_cross_products_get_n_features (source->cross_products);
+  gboolean exact = apr_cross_products_get_precision (source->cross_products) == APR_PRECISION_EXACT;
   g_autoptr (AprInference) self = g_new0 (AprInference, 1);
   g_auto (AprDesign) design = { NULL };
   g_auto (AprInverse) inverse = { 0 };
@@ -302,8 +324,7 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
   self->intercept = apr_tensor_ref (source->intercept);
   self->n_samples = apr_cross_products_get_n_samples (source->cross_products);
   self->weight_logs = apr_cross_products_get_weight_logs (source->cross_products);
-  self->rounded = apr_cross_products_get_dtype (source->cross_products) == APR_DTYPE_F32 ||
-                  apr_cross_products_get_precision (source->cross_products) != APR_PRECISION_EXACT;
+  self->rounded = apr_cross_products_get_dtype (source->cross_products) == APR_DTYPE_F32 || !exact;
 
   if (!apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
                         source->n_dependent, error))
@@ -311,25 +332,35 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
 
   self->exponent = apr_design_get_exponent (&design);
   name_terms (self, source, &design, n_features);
+  if (self->n > self->n_samples && exact)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The sums are not those of any samples: of %" G_GUINT64_FORMAT " samples, %" G_GSIZE_FORMAT
+                   " terms cannot be independent",
+                   self->n_samples, self->n);
+      return NULL;
+    }
   self->df_residual = self->n_samples > self->n ? self->n_samples - self->n : 0;
   design.saturated = self->df_residual == 0;
 
   if (!apr_inverse_init (&inverse, &design, run))
     {
       if (!g_cancellable_set_error_if_cancelled (run->cancellable, error))
-        g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                     "The sums are not those of any samples with %" G_GSIZE_FORMAT " independent features",
-                     design.n);
+        fail_impossible (design.n, error);
       return NULL;
     }
   self->condition_number =
     source->n_dependent > 0 ? INFINITY : apr_inference_find_condition (&design, &inverse, run);
   if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
     return NULL;
-  find_constant (self, &design, &inverse,
-                 apr_cross_products_get_precision (source->cross_products) == APR_PRECISION_EXACT);
+  find_constant (self, &design, &inverse, exact);
   take_sums (self, &design, &inverse);
   take_inverse (self, &design, &inverse);
+  if (!is_finite (self))
+    {
+      fail_impossible (design.n, error);
+      return NULL;
+    }
   take_solutions (self, &design, &inverse);
   take_relations (self, &design, &inverse);
   self->prediction_rounding = g_new (double, self->n_targets + 1);

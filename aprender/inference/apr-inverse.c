@@ -1,7 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/inference/apr-inverse-private.h"
 
+#include <math.h>
+
 #include "aprender/least-squares/apr-products-private.h"
+
+/* As those of columns of doubles are; sums that contradict each other may have others. */
+static gboolean
+are_solutions_finite (const AprInverse *self)
+{
+  gsize target;
+  gsize i;
+
+  for (target = 0; target < self->n_targets; target++)
+    for (i = 0; i < self->n; i++)
+      if (!isfinite (apr_double_doubles_get (self->solutions, target, i).high))
+        return FALSE;
+
+  return TRUE;
+}
 
 gboolean
 apr_inverse_init (AprInverse *self, const AprDesign *design, const AprRun *run)
@@ -19,6 +36,8 @@ apr_inverse_init (AprInverse *self, const AprDesign *design, const AprRun *run)
 
   if (!apr_inverse_factorise (self, design, run) &&
       (apr_run_is_cancelled (run) || !apr_inverse_factorise_long (self, design, run)))
+    return FALSE;
+  if (!are_solutions_finite (self))
     return FALSE;
   apr_run_report (run, 0.6);
 

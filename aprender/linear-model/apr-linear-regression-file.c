@@ -331,6 +331,7 @@ load_state (AprLinearResults *results,
             GError **error)
 {
   GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
+  const AprRun run = { .cancellable = g_cancellable_get_current () };
   AprCrossProducts *state;
 
   if (!apr_cross_products_is_in (reader, CROSS_PRODUCTS))
@@ -350,6 +351,8 @@ load_state (AprLinearResults *results,
                    n_features, n_targets);
       return FALSE;
     }
+  if (!apr_cross_products_check_possible (state, &run, error))
+    return FALSE;
 
   if (!load_boolean (metadata, KEY_FITTED_ALPHAS, &several, error) ||
       !load_double (metadata, KEY_FITTED_ALPHA, 0, &results->fitted.alpha, error))

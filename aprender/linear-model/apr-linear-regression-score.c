@@ -158,13 +158,15 @@ get_residual_sum (const Entries *entries,
   return !cancelled;
 }
 
-/* False where cancelled. */
+/* Fails where cancelled, and where @exact sums leave less than nothing of squares. */
 static gboolean
 score_target (const Entries *entries,
+              gboolean exact,
               const AprLinearResults *results,
               gsize target,
               GCancellable *cancellable,
-              double *score)
+              double *score,
+              GError **error)
 {
   g_auto (Combination) combination = { 0 };
   gsize column = results->n_features + 1 + target;
@@ -177,6 +179,16 @@ score_target (const Entries *entries,
   mpz_inits (residual, total, n, sum, NULL);
   combination_init (&combination, results->coefficients, results->intercept, results->n_features, target);
   done = get_residual_sum (entries, &combination, cancellable, residual);
+  if (!done)
+    g_cancellable_set_error_if_cancelled (cancellable, error);
+  else if (exact && mpz_sgn (residual) < 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+                   "The sums are not those of any samples: the sum of squares of the residuals of target "
+                   "%" G_GSIZE_FORMAT " (counted from 0) is negative",
+                   target);
+      done = FALSE;
+    }
 
   /* W Σ w y² - (Σ w y)², where the sum of squares about the mean is this divided by W = Σ w. */
   get_entry (entries, 0, 0, n);
@@ -185,7 +197,8 @@ score_target (const Entries *entries,
   mpz_mul (total, total, n);
   mpz_submul (total, sum, sum);
 
-  if (mpz_sgn (total) == 0)
+  /* Less than nothing is what rounding left of sums. */
+  if (mpz_sgn (total) <= 0)
     *score = mpz_sgn (residual) == 0 ? 1 : 0;
   else
     {
@@ -210,6 +223,8 @@ score_cross_products (AprLinearRegression *self,
   G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   g_autofree double *scores = NULL;
   g_auto (Entries) entries = { NULL };
+  const AprRun run = { .cancellable = cancellable };
+  gboolean exact = apr_cross_products_get_precision (cross_products) == APR_PRECISION_EXACT;
   gsize n_features;
   gsize n_targets;
   gsize i;
@@ -248,6 +263,8 @@ score_cross_products (AprLinearRegression *self,
                    "The cross products are of no samples with a weight above 0");
       return NULL;
     }
+  if (!apr_cross_products_check_possible (cross_products, &run, error))
+    return NULL;
 
   if (apr_cross_products_get_rows (cross_products) != NULL)
     apr_row_products_init (&entries.rows, apr_cross_products_get_rows (cross_products));
@@ -258,11 +275,8 @@ score_cross_products (AprLinearRegression *self,
   for (i = 0; i < n_targets; i++)
     if (apr_cross_products_get_n_samples (cross_products) == 1)
       scores[i] = NAN;
-    else if (!score_target (&entries, results, i, cancellable, &scores[i]))
-      {
-        g_cancellable_set_error_if_cancelled (cancellable, error);
-        return NULL;
-      }
+    else if (!score_target (&entries, exact, results, i, cancellable, &scores[i], error))
+      return NULL;
 
   return apr_tensor_new_from_doubles (scores, n_targets, &n_targets, 1, error);
 }
@@ -281,8 +295,8 @@ score_cross_products (AprLinearRegression *self,
  * otherwise; of one sample it is a NaN. The time grows with the square of the number of features.
  *
  * Fails with %APR_ERROR_NOT_FITTED before the first fit, with %APR_ERROR_SHAPE if the numbers of features or
- * targets are not the model's, with %APR_ERROR_FEATURE_NAMES if both have names and these differ, and with
- * %APR_ERROR_EMPTY if there are no samples.
+ * targets are not the model's, with %APR_ERROR_FEATURE_NAMES if both have names and these differ, with
+ * %APR_ERROR_EMPTY if there are no samples, and with %APR_ERROR_MODEL if no samples can have such sums.
  *
  * Returns: (transfer full): R² for each target, F64 [n_targets]
  *
