@@ -11,6 +11,7 @@
 #include <microhttpd.h>
 
 #include "aprender/base/apr-processors-private.h"
+#include "aprender/serve/apr-serve-framing.h"
 #include "aprender/table/apr-decimal-private.h"
 
 /* What a connection takes, for its headers above all. */
@@ -192,65 +193,38 @@ refuse_size (AprServeServer *self, struct MHD_Connection *connection, guint64 si
   return refuse (self, connection, MHD_HTTP_CONTENT_TOO_LARGE, "E_TOO_LARGE", message);
 }
 
-typedef struct
-{
-  guint n_lengths;
-  gboolean conflict;
-  gboolean chunked;
-  guint64 length;
-} Framing;
-
-static enum MHD_Result
-look_at_header (gpointer data, enum MHD_ValueKind kind, const char *key, const char *value)
-{
-  Framing *framing = data;
-  guint64 length;
-
-  if (g_ascii_strcasecmp (key, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0)
-    framing->chunked = TRUE;
-  if (g_ascii_strcasecmp (key, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0)
-    {
-      framing->conflict = framing->conflict || value == NULL ||
-                          !g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, &length, NULL) ||
-                          (framing->n_lengths > 0 && length != framing->length);
-      if (!framing->conflict)
-        framing->length = length;
-      framing->n_lengths++;
-    }
-
-  return MHD_YES;
-}
-
 /* The headers are there, the body is not. */
 static enum MHD_Result
-begin (AprServeServer *self, struct MHD_Connection *connection, const char *path, void **context)
+begin (AprServeServer *self,
+       struct MHD_Connection *connection,
+       const char *path,
+       const char *version,
+       void **context)
 {
-  Framing framing = { 0 };
   Request *request = g_new0 (Request, 1);
+  g_autofree char *problem = NULL;
+  guint64 length;
 
   request->connection = get_connection (connection);
   __atomic_store_n (&request->connection->owed, TRUE, __ATOMIC_RELEASE);
   *context = request;
   g_atomic_int_inc (&self->n_requests);
   set_deadline (self, request->connection);
-  MHD_get_connection_values (connection, MHD_HEADER_KIND, look_at_header, &framing);
-  /* Two programs that disagree on where a request ends can be made to see different requests. */
-  if (framing.conflict || (framing.chunked && framing.n_lengths > 0))
-    return refuse (self, connection, MHD_HTTP_BAD_REQUEST, "E_INVALID_INPUT",
-                   framing.conflict ? "Content-Length: conflicting or invalid values"
-                                    : "Content-Length and Transfer-Encoding exclude each other");
+  problem = apr_serve_framing_read (connection, version, &length);
+  if (problem != NULL)
+    return refuse (self, connection, MHD_HTTP_BAD_REQUEST, "E_INVALID_INPUT", problem);
   request->unauthorized = !apr_serve_is_authorized (
     self->handler, path,
     MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION));
-  request->too_large = framing.length > self->limits.max_body;
+  request->too_large = length > self->limits.max_body;
   /* Whoever waits to be asked for the body need not send it. */
-  if (framing.length / N_REFUSED_BODIES <= self->limits.max_body &&
+  if (length / N_REFUSED_BODIES <= self->limits.max_body &&
       MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_EXPECT) == NULL)
     return MHD_YES;
   if (request->unauthorized)
     return refuse_unauthorized (self, connection);
 
-  return request->too_large ? refuse_size (self, connection, framing.length) : MHD_YES;
+  return request->too_large ? refuse_size (self, connection, length) : MHD_YES;
 }
 
 static gssize
@@ -394,7 +368,7 @@ answer (gpointer data,
   Request *request = *context;
 
   if (request == NULL)
-    return begin (self, connection, path, context);
+    return begin (self, connection, path, version, context);
 
   if (*upload_size > 0)
     {
@@ -524,7 +498,8 @@ apr_serve_server_start (AprServeHandler *handler,
     NULL, NULL, answer, self, MHD_OPTION_THREAD_POOL_SIZE, self->limits.n_threads,
     MHD_OPTION_CONNECTION_LIMIT, self->n_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
     (gsize) CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION, notify_connection, self,
-    MHD_OPTION_NOTIFY_COMPLETED, complete, self, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+    MHD_OPTION_NOTIFY_COMPLETED, complete, self, MHD_OPTION_UNESCAPE_CALLBACK, apr_serve_framing_unescape,
+    NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
   if (self->daemon == NULL || !g_cancellable_make_pollfd (self->stopping, &polled))
     {
       g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "libmicrohttpd does not start: %s",

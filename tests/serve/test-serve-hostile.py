@@ -63,6 +63,45 @@ def test_lengths(folder):
         assert program.predict([1, 2, 3]) == 13
 
 
+def test_request_ends(folder):
+    """What could hide a header from this program or from a proxy in front of it ends the connection."""
+    hidden = b'GET /models HTTP/1.1\r\nHost: a\r\n\r\n'
+    length = len(hidden)
+    with Server(make(folder)) as program:
+        for headers in (f'Content-Length : {length}', f'Content-Length\t: {length}', f'Content-Length\x0b: {length}',
+                        'Transfer-Encoding : chunked', f'Content-Length: 0\r\nContent-Length : {length}',
+                        'Content-Length: 0\r\nTransfer-Encoding\x0b: chunked', f'Content-Length:\r\n {length}',
+                        'Transfer-Encoding:\r\n\tchunked', f'X: y\r\n Content-Length: {length}',
+                        f'Content: {length}\r\n -Length', f'X: a\rContent-Length: {length}', 'X: a\x01b', '(X): a',
+                        'Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked'):
+            data = f'POST /predict HTTP/1.1\r\nHost: a\r\n{headers}\r\n\r\n'.encode() + hidden
+            with program.connect() as connection:
+                connection.sendall(data)
+                received = b''
+                while part := connection.recv(65536):
+                    received += part
+            status, _ = parse(received)
+            assert status == 400, (headers, received)
+            assert received.count(b'HTTP/1.1') == 1 and b'models' not in received, (headers, received)
+        old = b'POST /predict HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
+        assert parse(program.send(old)) == (400, 'Transfer-Encoding: HTTP/1.0 has none')
+        assert parse(program.send(request(['X y: z'], GOOD)))[1].startswith('header “X y”: expected a name that is a token')
+        for headers in ('X:', 'X: a\tb c', "x!#$%&'*+-.^_`|~9:y", 'X:   y   '):
+            assert b'"prediction":13' in program.send(request([headers, f'Content-Length: {len(GOOD)}'], GOOD)), headers
+
+
+def test_nothing_behind_a_nul(folder):
+    with Server(make(folder)) as program:
+        infer = b'{"inputs":[{"name":"X","shape":[1,3],"datatype":"FP64","data":[1,2,3]}]}'
+        for path, body, status in (('/v2/models/plane%00x/infer', infer, 404), ('/v2/models/plane%00/infer', infer, 404),
+                                   ('/predict%00', GOOD, 404), ('/predict?model_id=plane%00x', GOOD, 404),
+                                   ('/predict?interval=0.9%00', GOOD, 400)):
+            answer = program.send(request([f'Content-Length: {len(body)}'], body, path=path))
+            assert parse(answer)[0] == status, (path, answer)
+        answer = program.send(request([f'Content-Length: {len(GOOD)}'], GOOD, path='/%70redict?model_id=pl%61ne'))
+        assert b'"prediction":13' in answer, answer
+
+
 def test_refused_bodies(folder):
     """Who sends a long body before reading the answer, as most clients do, gets to see why it is refused."""
     token = os.path.join(folder, 'token')
