@@ -27,16 +27,24 @@ parse_level (const char *interval, double *level, GError **error)
   return FALSE;
 }
 
-/* Before there is any: a number takes at least two bytes, in a file or with what separates it from the next. */
+/* Before there is any prediction: a number takes at least two bytes, in a file or with what separates it from the next.
+ * What is not for the model is refused by it. */
 static gboolean
-check_room (
+check_rows (
   const AprServeRequest *request, const AprServeModel *model, AprTensor *x, gsize n_outputs, GError **error)
 {
   gsize n_dims;
   const gsize *shape = apr_tensor_get_shape (x, &n_dims);
   gsize size;
 
-  if (!g_size_checked_mul (&size, n_dims > 0 ? shape[0] : 0, model->n_targets) ||
+  if (n_dims != 2 || shape[1] != model->n_features)
+    return TRUE;
+  if (shape[0] == 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_EMPTY, "X: expected at least 1 row, got 0");
+      return FALSE;
+    }
+  if (!g_size_checked_mul (&size, shape[0], model->n_targets) ||
       !g_size_checked_mul (&size, size, 2 * n_outputs))
     size = G_MAXSIZE;
 
@@ -54,7 +62,7 @@ apr_serve_predictions_make (AprServePredictions *self,
   double level;
 
   self->request = request;
-  if (!check_room (request, model, x, interval != NULL ? 3 : 1, error))
+  if (!check_rows (request, model, x, interval != NULL ? 3 : 1, error))
     return FALSE;
   if (interval != NULL)
     {

@@ -264,6 +264,45 @@ test_room_for_file (Fixture *fixture, gconstpointer data)
   g_string_free (response.body, TRUE);
 }
 
+static void
+assert_shape (Fixture *fixture, const char *path, gsize n_rows, gsize n_columns, const char *answer)
+{
+  const gsize shape[] = { n_rows, n_columns };
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (AprTensor) x = apr_tensor_new_from_doubles (NULL, 0, shape, 2, NULL);
+  g_autoptr (GBytes) bytes = NULL;
+  AprServeRequest request = {
+    .method = "POST", .path = path, .content_type = "application/octet-stream", .max_answer = 100000
+  };
+  AprServeResponse response;
+
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "X", x, NULL));
+  bytes = apr_safetensors_writer_write_to_bytes (writer, NULL);
+  request.body = g_bytes_get_data (bytes, &request.body_size);
+  apr_serve_handle (&fixture->handler, &request, &response);
+  g_assert_cmpuint (response.status, ==, 400);
+  if (strstr (response.body->str, answer) == NULL)
+    g_error ("“%s” is not in “%s”", answer, response.body->str);
+  g_string_free (response.body, TRUE);
+}
+
+static void
+test_no_rows (Fixture *fixture, gconstpointer data)
+{
+  static const guint8 nothing[1];
+  static const char empty[] = "X: expected at least 1 row, got 0\",\"code\":\"E_EMPTY_BATCH\"}";
+
+  g_test_summary (
+    "A batch without a row is refused in whatever form it comes; many rows of nothing are no batch.");
+  assert_shape (fixture, "/predict", 0, 3, empty);
+  assert_shape (fixture, "/v2/models/plane/infer", 0, 3, empty);
+  assert_binary (fixture, "{\"inputs\":[{\"shape\":[0,3],\"datatype\":\"FP64\",\"data\":[]}]}", NULL, nothing,
+                 0, 400, empty);
+  assert_shape (fixture, "/predict", (gsize) 1 << 40, 0, "\"code\":\"E_INVALID_INPUT\"}");
+  assert_shape (fixture, "/v2/models/plane/infer", (gsize) 1 << 40, 0, "\"code\":\"E_INVALID_INPUT\"}");
+  assert_shape (fixture, "/predict", 0, 2, "\"code\":\"E_INVALID_INPUT\"}");
+}
+
 /* Without what differs each time. */
 static char *
 strip_times (const char *text)
@@ -515,6 +554,7 @@ main (int argc, char **argv)
   ADD ("rows", NULL, test_rows);
   ADD ("room", NULL, test_room);
   ADD ("room-for-file", NULL, test_room_for_file);
+  ADD ("no-rows", NULL, test_no_rows);
   ADD ("names", "[\"a\",\"b \\\"\",\"c\"]", test_names);
   ADD ("wrong-rows", NULL, test_wrong_rows);
   ADD ("hostile", NULL, test_hostile);
