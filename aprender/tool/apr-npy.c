@@ -154,22 +154,24 @@ parse_header (Header *self, const char *text, gsize length, GError **error)
   return ok;
 }
 
+static gboolean
+refuse_end (const char *what, gsize size, gsize n_read, GError **error)
+{
+  g_autofree char *message =
+    g_strdup_printf ("%s has %" G_GSIZE_FORMAT " bytes, but the file ends after %" G_GSIZE_FORMAT " of them",
+                     what, size, n_read);
+
+  return refuse (error, message);
+}
+
 /* Reads just as many bytes. */
 static gboolean
 read_all (AprNpyRead read, gpointer source, gpointer buffer, gsize size, const char *what, GError **error)
 {
   gsize n_read;
-  g_autofree char *message = NULL;
 
-  if (!read (source, buffer, size, &n_read, error))
-    return FALSE;
-  if (n_read == size)
-    return TRUE;
-
-  message =
-    g_strdup_printf ("%s has %" G_GSIZE_FORMAT " bytes, but the file ends after %" G_GSIZE_FORMAT " of them",
-                     what, size, n_read);
-  return refuse (error, message);
+  return read (source, buffer, size, &n_read, error) &&
+         (n_read == size || refuse_end (what, size, n_read, error));
 }
 
 static char *
@@ -277,6 +279,7 @@ read_array (AprNpyRead read, gpointer source, gsize size, GError **error)
 {
   g_autofree guint8 *bytes = NULL;
   gsize n = 0;
+  gsize n_read;
 
   do
     {
@@ -290,9 +293,14 @@ read_array (AprNpyRead read, gpointer source, gsize size, GError **error)
           return NULL;
         }
       bytes = larger;
-      if (!read_all (read, source, bytes + n, step, "the array", error))
+      if (!read (source, bytes + n, step, &n_read, error))
         return NULL;
-      n += step;
+      n += n_read;
+      if (n_read < step)
+        {
+          refuse_end ("the array", size, n, error);
+          return NULL;
+        }
     }
   while (n < size);
 

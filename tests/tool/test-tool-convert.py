@@ -105,6 +105,8 @@ def test_hostile_npy(folder):
         b'': 'the beginning has 10 bytes, but the file ends after 0',
         b'not numpy at all': 'it does not begin as one',
         npy(good, b'1234567'): 'the array has 8 bytes, but the file ends after 7',
+        npy(good.replace(b'1,', b'1000000000000,'), b'x' * 5 * 2**20): (
+            'the array has 8000000000000 bytes, but the file ends after 5242880'),
         npy(good, b'123456789'): 'bytes follow the array',
         npy(good, b'12345678', b'\x04\x00'): 'it does not begin as one',
         npy(good)[:30]: 'the header has 57 bytes, but the file ends after 20',
