@@ -7,8 +7,9 @@
 
 G_BEGIN_DECLS
 
-/* A cell may be this long, in bytes. */
+/* A cell may be this long, in bytes, and a row. */
 #define APR_TABLE_MAX_CELL (1 << 20)
+#define APR_TABLE_MAX_ROW (1 << 26)
 
 /* Which of the matrices that a row is cut into a column goes to. */
 typedef enum
@@ -83,8 +84,17 @@ apr_table_header_parse (AprTableHeader *self, const char *text, gsize length, ch
 
 void apr_table_header_clear (AprTableHeader *self);
 
-/* Whether one of the cells of a row that is not yet complete is too long. @delimiter is 0 while it is not known. */
-gboolean apr_table_has_long_cell (const char *text, gsize length, char delimiter);
+/* Whether one of the cells of a row that is not yet complete is too long, or the row. @delimiter is 0 while it is not
+ * known. */
+gboolean apr_table_is_too_long (const char *text, gsize length, char delimiter);
+
+/* Says of such a row what is too long, and where. */
+void apr_table_block_refuse_row (AprTableBlock *self,
+                                 const AprTableFormat *format,
+                                 const char *text,
+                                 gsize length);
+void apr_table_header_refuse_row (
+  AprTableHeader *self, const char *text, gsize length, char point, char delimiter);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprTableHeader, apr_table_header_clear)
 

@@ -10,6 +10,9 @@
 /* What a message shows of a cell, in characters. */
 #define MAX_SHOWN 40
 
+#define LONG_NAME "the name of column %u is longer than the %d bytes that are allowed"
+#define LONG_ROW "the row is longer than the %d bytes that are allowed"
+
 typedef struct
 {
   AprTableBlock *block;
@@ -455,7 +458,7 @@ apr_table_header_parse (AprTableHeader *self, const char *text, gsize length, ch
       if (cell.problem != NULL)
         self->error = g_strdup (cell.problem);
       else if (cell.length > APR_TABLE_MAX_CELL)
-        self->error = describe_problem (cell.text, cell.length, FALSE, 0);
+        self->error = g_strdup_printf (LONG_NAME, number, APR_TABLE_MAX_CELL);
       else if (!g_utf8_validate_len (cell.text, cell.length, NULL))
         self->error = g_strdup_printf ("the name of column %u is not text in UTF-8", number);
       else if (cell.length == 0)
@@ -479,21 +482,68 @@ apr_table_header_clear (AprTableHeader *self)
   g_clear_pointer (&self->error, g_free);
 }
 
-gboolean
-apr_table_has_long_cell (const char *text, gsize length, char delimiter)
+/* Where a cell begins that is too long: its line and column, counted from 0. */
+static gboolean
+find_long_cell (const char *text, gsize length, char delimiter, gsize *line, guint *column)
 {
   gboolean quoted = FALSE;
   gsize begin = 0;
+  gsize n_lines = 0;
   gsize i;
 
+  *line = 0;
+  *column = 0;
   for (i = 0; i < length; i++)
     if (text[i] == '"')
       quoted = !quoted;
     else if (!quoted &&
              (delimiter != '\0' ? text[i] == delimiter : text[i] == ',' || text[i] == ';' || text[i] == '\t'))
-      begin = i + 1;
+      {
+        begin = i + 1;
+        *line = n_lines;
+        ++*column;
+      }
     else if (i - begin > APR_TABLE_MAX_CELL)
       return TRUE;
+    else
+      n_lines += text[i] == '\n' || (text[i] == '\r' && i + 1 < length && text[i + 1] != '\n');
 
   return FALSE;
+}
+
+gboolean
+apr_table_is_too_long (const char *text, gsize length, char delimiter)
+{
+  gsize line;
+  guint column;
+
+  return length >= APR_TABLE_MAX_ROW || find_long_cell (text, length, delimiter, &line, &column);
+}
+
+void
+apr_table_block_refuse_row (AprTableBlock *self, const AprTableFormat *format, const char *text, gsize length)
+{
+  Parser parser = { .block = self, .format = format };
+  gsize line;
+  guint column;
+
+  if (find_long_cell (text, length, format->delimiter, &line, &column))
+    set_error (&parser, line,
+               describe_place (&parser, column,
+                               g_strdup_printf ("a cell is longer than the %d bytes that are allowed",
+                                                APR_TABLE_MAX_CELL)));
+  else
+    set_error (&parser, 0, g_strdup_printf (LONG_ROW, APR_TABLE_MAX_ROW));
+}
+
+void
+apr_table_header_refuse_row (AprTableHeader *self, const char *text, gsize length, char point, char delimiter)
+{
+  guint column;
+
+  if (delimiter == '\0')
+    delimiter = find_delimiter (text, length, point);
+  self->error = find_long_cell (text, length, delimiter, &self->error_line, &column)
+                ? g_strdup_printf (LONG_NAME, column + 1, APR_TABLE_MAX_CELL)
+                : g_strdup_printf (LONG_ROW, APR_TABLE_MAX_ROW);
 }

@@ -135,7 +135,10 @@ apr_table_reader_load_names (AprTableReader *self, GCancellable *cancellable, GE
     }
   if (text != NULL && text->length >= 3 && memcmp (text->text, "\xef\xbb\xbf", 3) == 0)
     mark = 3;
-  if (text != NULL)
+  if (text != NULL && text->too_long)
+    apr_table_header_refuse_row (&header, text->text + mark, text->length - mark, self->format.point,
+                                 self->format.delimiter);
+  else if (text != NULL)
     apr_table_header_parse (&header, text->text + mark, text->length - mark, self->format.point,
                             &self->format.delimiter);
   if (header.error != NULL)

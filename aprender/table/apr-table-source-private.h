@@ -12,7 +12,8 @@ typedef struct
 {
   char *text; /* (owned) with APR_DECIMAL_PADDING bytes behind it */
   gsize length;
-  gsize size; /* of the memory, without the padding */
+  gsize size;        /* of the memory, without the padding */
+  gboolean too_long; /* the beginning of a row that is not read to its end, as nothing behind it is */
 } AprTableText;
 
 AprTableSource *apr_table_source_new (GInputStream *stream);

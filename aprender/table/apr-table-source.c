@@ -8,9 +8,8 @@
 #include "aprender/table/apr-decimal-private.h"
 #include "aprender/table/apr-zstd-private.h"
 
-/* What is read before it is cut, and what a row may be long at most. */
+/* What is read before it is cut. */
 #define BLOCK_SIZE (1 << 20)
-#define MAX_ROW (1 << 26)
 
 /* Threads beyond these would wait for the one that reads. */
 #define MAX_THREADS 16
@@ -243,21 +242,6 @@ make_room (AprTableText *text, gsize size)
   return TRUE;
 }
 
-static gboolean
-check_row (AprTableSource *self, const AprTableText *text, GError **error)
-{
-  const char delimiter = self->format != NULL ? self->format->delimiter : '\0';
-
-  if (text->length < MAX_ROW && !apr_table_has_long_cell (text->text, text->length, delimiter))
-    return TRUE;
-
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-               text->length >= MAX_ROW ? "a row is longer than the %d bytes that are allowed"
-                                       : "a cell is longer than the %d bytes that are allowed",
-               text->length >= MAX_ROW ? MAX_ROW : APR_TABLE_MAX_CELL);
-  return FALSE;
-}
-
 /* Keeps what is behind the last whole row for the next block. */
 static void
 keep_rest (AprTableSource *self, const AprTableText *text, gsize cut)
@@ -284,6 +268,7 @@ read_block (AprTableSource *self, AprTableText *text, GCancellable *cancellable,
 
   has_room = make_room (text, MAX (BLOCK_SIZE, 2 * self->rest_length));
   text->length = 0;
+  text->too_long = FALSE;
   if (has_room && self->rest_length > 0)
     memcpy (text->text, self->rest, self->rest_length);
   text->length = self->rest_length;
@@ -295,8 +280,11 @@ read_block (AprTableSource *self, AprTableText *text, GCancellable *cancellable,
 
       if (text->length == text->size)
         {
-          if (!check_row (self, text, error))
-            return FALSE;
+          text->too_long = apr_table_is_too_long (text->text, text->length,
+                                                  self->format != NULL ? self->format->delimiter : '\0');
+          self->finished = text->too_long;
+          if (text->too_long)
+            return TRUE;
           has_room = make_room (text, 2 * text->size);
           continue;
         }
@@ -375,7 +363,10 @@ parse (AprTableSource *self, AprTableBlock *block, AprTableText *text)
 {
   G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
 
-  apr_table_block_parse (block, self->format, text->text, text->length);
+  if (text->too_long)
+    apr_table_block_refuse_row (block, self->format, text->text, text->length);
+  else
+    apr_table_block_parse (block, self->format, text->text, text->length);
   /* What a long row needed is not kept. */
   if (text->size > BLOCK_SIZE)
     apr_table_text_clear (text);

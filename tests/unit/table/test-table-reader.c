@@ -367,20 +367,37 @@ test_zstd (void)
   g_clear_error (&error);
 }
 
+/* So many bytes, of which no cell ends behind @beginning. */
+static char *
+begin_with (const char *beginning, gsize size)
+{
+  char *text = g_strnfill (size, 'x');
+
+  memcpy (text, beginning, strlen (beginning));
+
+  return text;
+}
+
 static void
 test_hostile (void)
 {
   gsize size = 5 << 20;
   g_autofree char *zeros = g_malloc0 (size);
   g_autofree char *quotes = g_strnfill (size, '"');
+  g_autofree char *second = begin_with ("a,", size);
+  g_autofree char *cell = begin_with ("a,b\n1,2\n3,", size);
+  g_autofree char *lines = begin_with ("a,b\n1,2\n\"\n3\",\"\n", size);
   const struct
   {
     const char *text;
     gsize length;
     const char *message;
   } cases[] = {
-    { zeros, size, "data: a cell is longer than the 1048576 bytes that are allowed" },
-    { quotes, size, "data:1: a cell of 2621439 bytes is longer than the 1048576 that are allowed" },
+    { zeros, size, "data:1: the name of column 1 is longer than the 1048576 bytes that are allowed" },
+    { quotes, size, "data:1: the name of column 1 is longer than the 1048576 bytes that are allowed" },
+    { second, size, "data:1: the name of column 2 is longer than the 1048576 bytes that are allowed" },
+    { cell, size, "data:3: column “b”: a cell is longer than the 1048576 bytes that are allowed" },
+    { lines, size, "data:4: column “b”: a cell is longer than the 1048576 bytes that are allowed" },
     { "a\n\"", 3, "data:2: column “a”: the quote that opens a cell here is never closed" },
   };
   guint i;
