@@ -6,10 +6,14 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/table/apr-decimal-private.h"
+#include "aprender/table/apr-gzip-private.h"
 #include "aprender/table/apr-zstd-private.h"
 
 /* What is read before it is cut. */
 #define BLOCK_SIZE (1 << 20)
+
+/* The bytes that tell how data are compressed. */
+#define MAX_MAGIC 10
 
 /* Threads beyond these would wait for the one that reads. */
 #define MAX_THREADS 16
@@ -95,7 +99,10 @@ decompress (GBufferedInputStream *stream, GCancellable *cancellable, GError **er
 {
   static const guint8 gzip[] = { 0x1f, 0x8b };
   static const guint8 zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
+  static const guint8 xz[] = { 0xfd, '7', 'z', 'X', 'Z', 0x00 };
+  static const guint8 bzip2[] = { '1', 'A', 'Y', '&', 'S', 'Y' }; /* behind “BZh” and a digit */
   g_autoptr (GConverter) converter = NULL;
+  const char *unsupported = NULL;
   const guint8 *bytes;
   gsize length;
   gssize n_read;
@@ -107,15 +114,26 @@ decompress (GBufferedInputStream *stream, GCancellable *cancellable, GError **er
         return NULL;
       bytes = g_buffered_input_stream_peek_buffer (stream, &length);
     }
-  while (n_read > 0 && length < sizeof zstd);
+  while (n_read > 0 && length < MAX_MAGIC);
 
   if (length >= sizeof gzip && memcmp (bytes, gzip, sizeof gzip) == 0)
-    converter = G_CONVERTER (g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP));
+    converter = apr_gzip_decompressor_new ();
   else if (length >= sizeof zstd && memcmp (bytes, zstd, sizeof zstd) == 0)
     {
       converter = apr_zstd_decompressor_new (error);
       if (converter == NULL)
         return NULL;
+    }
+  else if (length >= sizeof xz && memcmp (bytes, xz, sizeof xz) == 0)
+    unsupported = "xz";
+  else if (length >= MAX_MAGIC && memcmp (bytes, "BZh", 3) == 0 &&
+           memcmp (bytes + 4, bzip2, sizeof bzip2) == 0)
+    unsupported = "bzip2";
+  if (unsupported != NULL)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+                   "the data are compressed by %s, which is not supported; gzip and zstd are", unsupported);
+      return NULL;
     }
   if (converter == NULL)
     return g_object_ref (G_INPUT_STREAM (stream));

@@ -5,15 +5,6 @@
 
 #include <gio/gunixinputstream.h>
 
-static AprTableReader *
-reader_new (const char *text, gssize length)
-{
-  g_autoptr (GBytes) bytes = g_bytes_new (text, length < 0 ? strlen (text) : (gsize) length);
-  g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_bytes (bytes);
-
-  return apr_table_reader_new (stream, "data");
-}
-
 static void
 test_roles (void)
 {
@@ -225,31 +216,6 @@ test_choice_after_names (void)
   g_clear_error (&error);
 }
 
-/* Numbers in all forms, over many blocks: some quoted, with line ends in the quotes, and lines of all three kinds. */
-static GString *
-write_table (guint n_rows, GArray *expected)
-{
-  GString *text = g_string_new ("a,\"te\"\"xt\n\",b\r\n");
-  guint i;
-
-  for (i = 0; i < n_rows; i++)
-    {
-      double a = g_test_rand_double_range (-1e3, 1e3);
-      double b = g_test_rand_int_range (-100000, 100000);
-
-      g_string_append_printf (text, i % 7 == 0 ? " \"%.17g\" ," : "%.17g,", a);
-      g_string_append (text, i % 11 == 0 ? "\"x,\"\"\r\n\n\"" : i % 3 == 0 ? "" : "some text");
-      g_string_append_printf (text, i % 5 == 0 ? ",\"%.0f\n\"%s" : ",%.0f%s", b,
-                              i % 13 == 0   ? "\r\n"
-                              : i % 17 == 0 ? "\n\n"
-                                            : "\n");
-      g_array_append_val (expected, a);
-      g_array_append_val (expected, b);
-    }
-
-  return text;
-}
-
 static void
 test_blocks (void)
 {
@@ -299,71 +265,6 @@ test_line_of_error (void)
   g_clear_error (&error);
   g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
   g_assert_cmpstr (error->message, ==, "data:400002: column “b”: “x” is not a number");
-  g_clear_error (&error);
-}
-
-static void
-assert_converted (GConverter *converter)
-{
-  const char *const features[] = { "a", "b", NULL };
-  g_autoptr (GArray) expected = g_array_new (FALSE, FALSE, sizeof (double));
-  g_autoptr (GString) text = write_table (30000, expected);
-  g_autoptr (GInputStream) plain = g_memory_input_stream_new_from_data (text->str, (gssize) text->len, NULL);
-  g_autoptr (GInputStream) stream = g_converter_input_stream_new (plain, converter);
-  g_autoptr (AprTableReader) reader = apr_table_reader_new (stream, NULL);
-  g_autoptr (GArray) values = NULL;
-  GError *error = NULL;
-
-  apr_table_reader_set_features (reader, features);
-  values = read_all (reader, &error);
-  g_assert_no_error (error);
-  g_assert_cmpmem (values->data, values->len * sizeof (double), expected->data,
-                   expected->len * sizeof (double));
-}
-
-static void
-test_gzip (void)
-{
-  g_autoptr (GConverter) converter = G_CONVERTER (g_zlib_compressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP, -1));
-  g_autoptr (AprTableReader) broken = reader_new ("\x1f\x8b\x08 this is no gzip", -1);
-  GError *error = NULL;
-
-  assert_converted (converter);
-  g_assert_null (read_all (broken, &error));
-  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
-  g_assert_true (g_str_has_prefix (error->message, "data: "));
-  g_clear_error (&error);
-}
-
-/* "a,b\n1,2\n3,4\n" as a frame of one block that is stored as it is, without a checksum (RFC 8878). */
-static const guint8 frame[] = {
-  0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x0c, 0x61, 0x00, 0x00, 0x61, 0x2c,
-  0x62, 0x0a, 0x31, 0x2c, 0x32, 0x0a, 0x33, 0x2c, 0x34, 0x0a,
-};
-
-static void
-test_zstd (void)
-{
-  g_autoptr (AprTableReader) reader = NULL;
-  g_autoptr (AprTableReader) cut = NULL;
-  g_autoptr (GArray) values = NULL;
-  GError *error = NULL;
-
-  reader = reader_new ((const char *) frame, sizeof frame);
-  values = read_all (reader, &error);
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED))
-    {
-      g_test_skip ("aprender was built without zstd");
-      g_clear_error (&error);
-      return;
-    }
-  g_assert_no_error (error);
-  g_assert_cmpmem (values->data, values->len * sizeof (double), ((double[]){ 1, 2, 3, 4 }),
-                   4 * sizeof (double));
-
-  cut = reader_new ((const char *) frame, sizeof frame - 3);
-  g_assert_null (read_all (cut, &error));
-  g_assert_nonnull (error);
   g_clear_error (&error);
 }
 
@@ -625,8 +526,6 @@ main (int argc, char **argv)
   g_test_add_func ("/table-reader/late-choice/names", test_choice_after_names);
   g_test_add_func ("/table-reader/blocks", test_blocks);
   g_test_add_func ("/table-reader/line-of-error", test_line_of_error);
-  g_test_add_func ("/table-reader/gzip", test_gzip);
-  g_test_add_func ("/table-reader/zstd", test_zstd);
   g_test_add_func ("/table-reader/hostile", test_hostile);
   g_test_add_func ("/table-reader/row-numbers", test_row_numbers);
   g_test_add_func ("/table-reader/row-numbers/while-reading", test_row_numbers_while_reading);
