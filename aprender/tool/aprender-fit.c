@@ -57,29 +57,47 @@ static const AprToolOption options_of_fit[] = {
   { NULL },
 };
 
-/* The names that the command line gives to columns must be different ones. */
-static const char *
-find_repeated_column (const FitOptions *options)
+static gboolean
+contains (char **names, const char *name)
+{
+  return names != NULL && name != NULL && g_strv_contains ((const char *const *) names, name);
+}
+
+/* A column has one role. */
+static gboolean
+check_columns (const FitOptions *options, AprToolStatus *status)
 {
   gsize i;
-  gsize j;
 
   for (i = 0; options->targets[i] != NULL; i++)
+    if (g_strcmp0 (options->targets[i], options->weight) == 0 ||
+        contains (options->targets + i + 1, options->targets[i]))
+      {
+        *status = apr_tool_usage_error ("fit", "the column “%s” is named twice", options->targets[i]);
+        return FALSE;
+      }
+  for (i = 0; options->dropped != NULL && options->dropped[i] != NULL; i++)
     {
-      if (g_strcmp0 (options->targets[i], options->weight) == 0)
-        return options->weight;
-      for (j = 0; j < i; j++)
-        if (strcmp (options->targets[i], options->targets[j]) == 0)
-          return options->targets[i];
+      const char *name = options->dropped[i];
+      const char *option = contains (options->features, name)     ? "--features"
+                         : contains (options->targets, name)      ? "--target"
+                         : contains (options->one_hot, name)      ? "--one-hot"
+                         : g_strcmp0 (options->weight, name) == 0 ? "--weight"
+                                                                  : NULL;
+
+      if (option != NULL)
+        {
+          *status = apr_tool_usage_error ("fit", "the column “%s” is named by %s and --drop", name, option);
+          return FALSE;
+        }
     }
 
-  return NULL;
+  return TRUE;
 }
 
 static gboolean
 check_options (char **paths, const FitOptions *options, AprDType *dtype, AprToolStatus *status)
 {
-  const char *repeated;
   gsize i;
 
   *dtype = APR_DTYPE_NONE;
@@ -112,21 +130,30 @@ check_options (char **paths, const FitOptions *options, AprDType *dtype, AprTool
         return FALSE;
       }
 
-  repeated = find_repeated_column (options);
-  if (repeated != NULL)
-    {
-      *status = apr_tool_usage_error ("fit", "the column “%s” is named twice", repeated);
-      return FALSE;
-    }
-
-  return TRUE;
+  return check_columns (options, status);
 }
 
-static gboolean
-contains (char **names, const char *name)
+/* What the tables of a fit share. */
+typedef struct
 {
-  return names != NULL && g_strv_contains ((const char *const *) names, name);
+  char **columns;         /* (owned) (nullable) those of the first table that features are made of */
+  char **categories;      /* (owned) (nullable) the features that --one-hot makes of all tables */
+  GHashTable *dropped;    /* (element-type utf8 utf8) those columns of --drop that a table has had */
+  AprCrossProducts *sums; /* (owned) (nullable) */
+  gboolean weighted;
+  guint64 n_rows;
+} Tables;
+
+static void
+tables_clear (Tables *self)
+{
+  g_clear_pointer (&self->columns, g_strfreev);
+  g_clear_pointer (&self->categories, g_strfreev);
+  g_clear_pointer (&self->dropped, g_hash_table_unref);
+  g_clear_object (&self->sums);
 }
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Tables, tables_clear)
 
 /* The columns that --features names, or all that are left. */
 static char **
@@ -139,13 +166,6 @@ list_columns (AprTableReader *reader, const FitOptions *options, GError **error)
   if (!apr_table_reader_read_names (reader, NULL, error))
     return NULL;
   names = apr_table_reader_get_names (reader);
-  for (i = 0; options->dropped != NULL && options->dropped[i] != NULL; i++)
-    if (!g_strv_contains (names, options->dropped[i]))
-      {
-        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "%s: no column “%s”, which --drop names",
-                     apr_table_reader_get_name (reader), options->dropped[i]);
-        return NULL;
-      }
   if (options->features != NULL)
     names = (const char *const *) options->features;
   for (i = 0; names[i] != NULL; i++)
@@ -222,29 +242,67 @@ replace_columns (char **columns, char **categories, const FitOptions *options)
   return g_strv_builder_end (builder);
 }
 
+/* Some table must have each column of --drop: the last one tells. */
+static gboolean
+check_dropped (
+  Tables *self, AprTableReader *reader, const FitOptions *options, gboolean is_last, GError **error)
+{
+  gsize i;
+
+  for (i = 0; options->dropped != NULL && options->dropped[i] != NULL; i++)
+    if (g_strv_contains (apr_table_reader_get_names (reader), options->dropped[i]))
+      g_hash_table_add (self->dropped, options->dropped[i]);
+    else if (is_last && !g_hash_table_contains (self->dropped, options->dropped[i]))
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "%s: no column “%s”, which --drop names",
+                     apr_table_reader_get_name (reader), options->dropped[i]);
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+/* No table may have a feature that the first one lacks; one that it lacks itself is told when its rows are read. */
+static gboolean
+check_features (Tables *self, AprTableReader *reader, char **columns, GError **error)
+{
+  const char *more = NULL;
+  gsize i;
+
+  for (i = 0; self->columns[i] != NULL; i++)
+    if (!contains (columns, self->columns[i]))
+      return TRUE;
+  for (i = 0; columns[i] != NULL && more == NULL; i++)
+    if (!contains (self->columns, columns[i]))
+      more = columns[i];
+  if (more == NULL)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+               "%s: column “%s” is not in the first table; of a column to leave out: --drop",
+               apr_table_reader_get_name (reader), more);
+  return FALSE;
+}
+
 /* Chooses the columns of a table. Of a second one, the features are those of the first. */
 static gboolean
-select_columns (AprTableReader *reader,
-                const FitOptions *options,
-                char **categories,
-                const char *const *features,
-                GError **error)
+select_columns (
+  Tables *self, AprTableReader *reader, const FitOptions *options, gboolean is_last, GError **error)
 {
-  g_auto (GStrv) columns = NULL;
-  g_auto (GStrv) chosen = NULL;
+  g_auto (GStrv) columns = list_columns (reader, options, error);
+  g_auto (GStrv) features = NULL;
 
+  if (columns == NULL || !check_dropped (self, reader, options, is_last, error))
+    return FALSE;
+  if (self->columns == NULL)
+    self->columns = g_steal_pointer (&columns);
+  else if (!check_features (self, reader, columns, error))
+    return FALSE;
+
+  features = replace_columns (self->columns, self->categories, options);
   apr_table_reader_set_targets (reader, (const char *const *) options->targets);
   apr_table_reader_set_weight (reader, options->weight);
-  if (features == NULL)
-    {
-      columns = list_columns (reader, options, error);
-      if (columns == NULL)
-        return FALSE;
-      chosen =
-        categories != NULL ? replace_columns (columns, categories, options) : g_steal_pointer (&columns);
-      features = (const char *const *) chosen;
-    }
-  apr_table_reader_set_features (reader, features);
+  apr_table_reader_set_features (reader, (const char *const *) features);
 
   return TRUE;
 }
@@ -264,13 +322,7 @@ has_positive_weight (AprTensor *weight)
 
 /* Adds a table to the cross products, which the first table makes. */
 static gboolean
-add_table (const char *path,
-           const FitOptions *options,
-           char **categories,
-           AprCrossProducts **sums,
-           gboolean *weighted,
-           guint64 *n_rows,
-           GError **error)
+add_table (Tables *self, const char *path, const FitOptions *options, gboolean is_last, GError **error)
 {
   g_autoptr (AprTableReader) reader = apr_tool_table_open (path, &options->table, error);
   AprToolProgress progress = apr_tool_progress_start ();
@@ -279,25 +331,23 @@ add_table (const char *path,
   AprTensor *weight;
   g_autoptr (GError) local_error = NULL;
 
-  if (reader == NULL ||
-      !select_columns (reader, options, categories,
-                       *sums != NULL ? apr_cross_products_get_feature_names (*sums) : NULL, error))
+  if (reader == NULL || !select_columns (self, reader, options, is_last, error))
     return FALSE;
 
   while (local_error == NULL && apr_table_reader_read (reader, &x, &y, &weight, NULL, &local_error))
     {
       const char *const *features = apr_table_reader_get_features (reader);
 
-      if (*sums == NULL)
+      if (self->sums == NULL)
         {
-          *sums = apr_cross_products_new (g_strv_length ((char **) features),
-                                          g_strv_length (options->targets), &local_error);
-          if (*sums != NULL)
-            apr_cross_products_set_feature_names (*sums, features, &local_error);
+          self->sums = apr_cross_products_new (g_strv_length ((char **) features),
+                                               g_strv_length (options->targets), &local_error);
+          if (self->sums != NULL)
+            apr_cross_products_set_feature_names (self->sums, features, &local_error);
         }
-      if (local_error == NULL && !apr_cross_products_update (*sums, x, y, weight, NULL, &local_error))
+      if (local_error == NULL && !apr_cross_products_update (self->sums, x, y, weight, NULL, &local_error))
         g_prefix_error (&local_error, "%s: ", apr_table_reader_get_name (reader));
-      *weighted = *weighted || weight == NULL || has_positive_weight (weight);
+      self->weighted = self->weighted || weight == NULL || has_positive_weight (weight);
       apr_tool_progress_show (&progress, reader);
       apr_tensor_unref (x);
       apr_tensor_unref (y);
@@ -305,7 +355,7 @@ add_table (const char *path,
     }
   apr_tool_progress_end (&progress);
 
-  if (local_error == NULL && !*weighted)
+  if (local_error == NULL && !self->weighted)
     g_set_error (&local_error, APR_ERROR, APR_ERROR_WEIGHTS, "%s: column “%s”: no weight is above 0",
                  apr_table_reader_get_name (reader), options->weight);
   if (local_error != NULL)
@@ -314,7 +364,7 @@ add_table (const char *path,
       return FALSE;
     }
   apr_tool_table_report_dropped (reader);
-  *n_rows += apr_table_reader_get_n_rows (reader);
+  self->n_rows += apr_table_reader_get_n_rows (reader);
 
   return TRUE;
 }
@@ -324,17 +374,15 @@ fit_and_save (
   char **paths, const FitOptions *options, AprDType dtype, double *prediction_rounding, GError **error)
 {
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
-  g_autoptr (AprCrossProducts) sums = NULL;
+  g_auto (Tables) tables = { 0 };
   g_autoptr (AprTensor) scores = NULL;
-  gboolean weighted = FALSE;
-  g_auto (GStrv) categories = NULL;
-  guint64 n_rows = 0;
   gsize i;
 
-  if (options->one_hot != NULL && (categories = list_categories (paths, options, error)) == NULL)
+  tables.dropped = g_hash_table_new (g_str_hash, g_str_equal);
+  if (options->one_hot != NULL && (tables.categories = list_categories (paths, options, error)) == NULL)
     return NULL;
   for (i = 0; paths[i] != NULL; i++)
-    if (!add_table (paths[i], options, categories, &sums, &weighted, &n_rows, error))
+    if (!add_table (&tables, paths[i], options, paths[i + 1] == NULL, error))
       return NULL;
   g_assert (i > 0);
 
@@ -343,8 +391,8 @@ fit_and_save (
   apr_linear_regression_set_positive (model, options->positive);
   apr_linear_regression_set_dtype (model, dtype);
   apr_linear_regression_set_keep_state (model, options->keep_state);
-  if (apr_linear_regression_fit_cross_products (model, sums, NULL, error))
-    scores = apr_linear_regression_score_cross_products (model, sums, error);
+  if (apr_linear_regression_fit_cross_products (model, tables.sums, NULL, error))
+    scores = apr_linear_regression_score_cross_products (model, tables.sums, error);
   if (scores == NULL)
     {
       g_autofree char *name = apr_tool_table_get_display_name (paths[0]);
@@ -359,7 +407,7 @@ fit_and_save (
     return NULL;
 
   *prediction_rounding = apr_linear_regression_get_prediction_rounding (model);
-  return apr_tool_describe_model (model, (const char *const *) options->targets, n_rows, scores,
+  return apr_tool_describe_model (model, (const char *const *) options->targets, tables.n_rows, scores,
                                   options->json);
 }
 
@@ -463,8 +511,8 @@ const AprToolCommand apr_tool_fit = {
   .notes =
     "DATA.csv has a header row with the columns' names; “-” reads it from the standard input. Cells are\n"
     "separated by commas, semicolons or tabs, and the file may be compressed by gzip or zstd. Of several\n"
-    "tables, the rows are taken together. In a file that ends with .safetensors, each tensor of one\n"
-    "dimension is a column, and each of two is several: NAME[0] and so on.\n"
+    "tables, which must have the same features, the rows are taken together. In a file that ends with\n"
+    ".safetensors, each tensor of one dimension is a column, and each of two is several: NAME[0] and so on.\n"
     "With F64, the default, the answer is the exact one rounded once; F32 is what the Rust\n"
     "aprender, realizar and Ollama read.",
   .example = "aprender fit rents.csv --target rent --keep-state -o rents.safetensors",

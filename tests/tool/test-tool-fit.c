@@ -211,6 +211,67 @@ test_several_tables (void)
 }
 
 static void
+test_different_columns (void)
+{
+  static const char *const chosen[] = {
+    "fit a.csv xz.csv -t y --features x -o m.safetensors",
+    "fit xz.csv a.csv -t y --features x -o m.safetensors",
+    "fit a.csv xz.csv -t y --drop z -o m.safetensors",
+    "fit xz.csv a.csv -t y --drop z -o m.safetensors",
+  };
+  guint i;
+
+  g_test_summary ("A feature that not all tables have is an error, whichever table comes first.");
+
+  tool_write ("a.csv", "x,y\n1,3\n2,5\n", -1);
+  tool_write ("xz.csv", "x,z,y\n3,1,7\n4,1,9\n", -1);
+  tool_assert_fails ("fit a.csv xz.csv -t y -o m.safetensors", NULL, 0,
+                     "xz.csv: column “z” is not in the first table; of a column to leave out: --drop");
+  tool_assert_fails ("fit xz.csv a.csv -t y -o m.safetensors", NULL, 0,
+                     "a.csv: no column “z”: there are “x”, “y”");
+  for (i = 0; i < G_N_ELEMENTS (chosen); i++)
+    {
+      g_autoptr (Run) run = tool_run (chosen[i]);
+
+      tool_assert_contains (run->output, "samples        4\n");
+      tool_assert_contains (run->output, "coefficients\n  x            2\nintercept      1\n");
+    }
+  tool_assert_fails ("fit a.csv xz.csv -t y --drop z --drop q -o m.safetensors", NULL, 0,
+                     "xz.csv: no column “q”, which --drop names");
+}
+
+static void
+test_roles (void)
+{
+  static const struct
+  {
+    const char *options;
+    const char *message;
+  } cases[] = {
+    { "-t y --features x --features z --drop z", "the column “z” is named by --features and --drop" },
+    { "-t y --drop y", "the column “y” is named by --target and --drop" },
+    { "-t y -w z --drop z", "the column “z” is named by --weight and --drop" },
+    { "-t y --one-hot z --drop z", "the column “z” is named by --one-hot and --drop" },
+    { "-t y -t y", "the column “y” is named twice" },
+    { "-t y -w y", "the column “y” is named twice" },
+  };
+  guint i;
+
+  g_test_summary ("A column that is named has one role; nothing that the command line says is passed over.");
+
+  tool_write ("data.csv", "x,z,y\n1,1,3\n2,1,5\n", -1);
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *arguments = g_strdup_printf ("fit data.csv %s -o m.safetensors", cases[i].options);
+      g_autofree char *line = g_strdup_printf ("aprender: fit: %s\n", cases[i].message);
+      g_autoptr (Run) run = tool_run_with (arguments, NULL, 0, NULL);
+
+      g_assert_cmpint (run->status, ==, 2);
+      g_assert_true (g_str_has_prefix (run->messages, line));
+    }
+}
+
+static void
 test_one_hot (void)
 {
   g_autoptr (Run) fitted = NULL;
@@ -481,6 +542,8 @@ add_tests (void)
   g_test_add_func ("/tool/fit/f64-remark", test_f64_remark);
   g_test_add_func ("/tool/fit/columns", test_columns);
   g_test_add_func ("/tool/fit/several-tables", test_several_tables);
+  g_test_add_func ("/tool/fit/different-columns", test_different_columns);
+  g_test_add_func ("/tool/fit/roles", test_roles);
   g_test_add_func ("/tool/fit/one-hot", test_one_hot);
   g_test_add_func ("/tool/fit/drop-missing", test_drop_missing);
   g_test_add_func ("/tool/fit/no-intercept", test_no_intercept);
