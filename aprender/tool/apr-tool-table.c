@@ -108,3 +108,48 @@ apr_tool_table_select_model (AprTableReader *reader, AprEstimator *model, GError
                n_features == 1 ? "it" : "them");
   return FALSE;
 }
+
+static char *
+quote_names (char **names)
+{
+  const guint max = 20;
+  g_autoptr (GString) text = g_string_new (NULL);
+  guint n = g_strv_length (names);
+  guint i;
+
+  for (i = 0; i < MIN (n, max); i++)
+    g_string_append_printf (text, "%s“%s”", i > 0 ? ", " : "", names[i]);
+  if (n > max)
+    g_string_append_printf (text, " and %u more", n - max);
+
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+gboolean
+apr_tool_table_select_targets (AprTableReader *reader, AprEstimator *model, char **targets, GError **error)
+{
+  g_auto (GStrv) known = apr_estimator_get_target_names (model);
+  gsize n_targets = apr_estimator_get_n_targets (model);
+  guint n_named = g_strv_length (targets);
+
+  if (known != NULL && !g_strv_equal ((const char *const *) known, (const char *const *) targets))
+    {
+      g_autofree char *fitted = quote_names (known);
+      g_autofree char *named = quote_names (targets);
+
+      g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                   "%s: --target names %s, but the model was fitted to %s%s",
+                   apr_table_reader_get_name (reader), named, fitted, n_targets > 1 ? ", in this order" : "");
+      return FALSE;
+    }
+  if (n_named != n_targets)
+    {
+      g_set_error (
+        error, APR_ERROR, APR_ERROR_SHAPE, "%s: the model has %" G_GSIZE_FORMAT " %s, but --target names %u",
+        apr_table_reader_get_name (reader), n_targets, n_targets == 1 ? "target" : "targets", n_named);
+      return FALSE;
+    }
+  apr_table_reader_set_targets (reader, (const char *const *) targets);
+
+  return TRUE;
+}

@@ -44,4 +44,8 @@ char *apr_tool_table_get_display_name (const char *path);
 /* Selects the features of a model. One without names takes the columns as they stand. */
 gboolean apr_tool_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error);
 
+/* Selects the columns with the true values, which must be the model's targets, where it has their names. */
+gboolean
+apr_tool_table_select_targets (AprTableReader *reader, AprEstimator *model, char **targets, GError **error);
+
 G_END_DECLS

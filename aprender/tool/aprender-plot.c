@@ -355,17 +355,9 @@ load (Data *data, const char *path, AprLinearRegression *model, const PlotOption
   g_autoptr (AprTableReader) reader = apr_tool_table_open (path, &options->table, error);
   gsize n_targets = apr_estimator_get_n_targets (estimator);
 
-  if (reader == NULL || !apr_tool_table_select_model (reader, estimator, error))
+  if (reader == NULL || !apr_tool_table_select_model (reader, estimator, error) ||
+      !apr_tool_table_select_targets (reader, estimator, options->targets, error))
     return FALSE;
-  if (g_strv_length (options->targets) != n_targets)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "%s: the model has %" G_GSIZE_FORMAT " %s, but --target names %u",
-                   apr_table_reader_get_name (reader), n_targets, n_targets == 1 ? "target" : "targets",
-                   g_strv_length (options->targets));
-      return FALSE;
-    }
-  apr_table_reader_set_targets (reader, (const char *const *) options->targets);
   apr_table_reader_set_weight (reader, options->weight);
 
   return read_data (data, reader, apr_estimator_get_n_features (estimator), n_targets, error);

@@ -167,17 +167,9 @@ score (Sums *self, const char *path, const ScoreOptions *options, AprLinearRegre
   g_autoptr (AprTableReader) reader = apr_tool_table_open (path, &options->table, error);
   AprTensor *scores;
 
-  if (reader == NULL || !apr_tool_table_select_model (reader, estimator, error))
+  if (reader == NULL || !apr_tool_table_select_model (reader, estimator, error) ||
+      !apr_tool_table_select_targets (reader, estimator, options->targets, error))
     return NULL;
-  if (self->n_targets != apr_estimator_get_n_targets (estimator))
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "%s: the model has %" G_GSIZE_FORMAT " %s, but --target names %" G_GSIZE_FORMAT,
-                   apr_table_reader_get_name (reader), apr_estimator_get_n_targets (estimator),
-                   apr_estimator_get_n_targets (estimator) == 1 ? "target" : "targets", self->n_targets);
-      return NULL;
-    }
-  apr_table_reader_set_targets (reader, (const char *const *) options->targets);
   apr_table_reader_set_weight (reader, options->weight);
   self->squares = g_new0 (double, self->n_targets);
   self->moduli = g_new0 (double, self->n_targets);

@@ -102,6 +102,8 @@ test_errors (void)
                      "m.safetensors: the model has no feature “w”");
   tool_assert_fails ("plot m.safetensors data.csv -t y -o p.svg", NULL, 0,
                      "m.safetensors: the file has no sums of the data: fit it with --keep-state");
+  tool_assert_fails ("plot m.safetensors data.csv -t x -o p.svg --kind actual", NULL, 0,
+                     "data.csv: --target names “x”, but the model was fitted to “y”");
   old = tool_read ("p.svg");
   g_assert_cmpstr (old, ==, "old");
 }

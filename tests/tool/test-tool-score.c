@@ -62,11 +62,29 @@ test_errors (void)
 
   fit ("-t y");
   tool_assert_fails ("score m.safetensors - -t y -t x", truth, -1,
-                     "standard input: the model has 1 target, but --target names 2");
-  tool_assert_fails ("score m.safetensors - -t v", truth, -1,
-                     "standard input: no column “v”: there are “x”, “w”, “y”");
+                     "standard input: --target names “y”, “x”, but the model was fitted to “y”");
+  tool_assert_fails ("score m.safetensors - -t x", truth, -1,
+                     "standard input: --target names “x”, but the model was fitted to “y”");
+  tool_assert_fails ("score m.safetensors - -t y", "x,v\n1,2\n", -1,
+                     "standard input: no column “y”: there are “x”, “v”");
   run = tool_run_with ("score m.safetensors -", truth, -1, NULL);
   g_assert_cmpint (run->status, ==, 2);
+}
+
+static void
+test_target_names (void)
+{
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("The model's targets in another order would be compared with each other's predictions.");
+
+  tool_write ("two.csv", "x,u,v\n1,2,50\n2,4,10\n3,6,70\n", -1);
+  run = tool_run ("fit two.csv -t u -t v -o two.safetensors");
+  g_clear_pointer (&run, tool_run_free);
+  run = tool_run ("score two.safetensors two.csv -t u -t v");
+  tool_assert_contains (run->output, "target                   u\nR²                       1\n");
+  tool_assert_fails ("score two.safetensors two.csv -t v -t u", NULL, 0,
+                     "two.csv: --target names “v”, “u”, but the model was fitted to “u”, “v”, in this order");
 }
 
 static void
@@ -74,6 +92,7 @@ add_tests (void)
 {
   g_test_add_func ("/tool/score", test_score);
   g_test_add_func ("/tool/score/weights", test_weights);
+  g_test_add_func ("/tool/score/target-names", test_target_names);
   g_test_add_func ("/tool/score/errors", test_errors);
 }
 
