@@ -24,7 +24,42 @@ static gboolean
 is_setting (const GParamSpec *spec)
 {
   return (spec->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE && (spec->flags & APR_PARAM_TRANSIENT) == 0 &&
-         strcmp (spec->name, "feature-names") != 0;
+         strcmp (spec->name, "feature-names") != 0 && strcmp (spec->name, "dtype") != 0;
+}
+
+static char *
+show_setting (const GValue *value)
+{
+  char number[APR_TOOL_NUMBER_SIZE];
+
+  if (G_VALUE_HOLDS_BOOLEAN (value))
+    return g_strdup (g_value_get_boolean (value) ? "true" : "false");
+  if (G_VALUE_HOLDS_DOUBLE (value))
+    return g_strdup (apr_tool_format_number (g_value_get_double (value), APR_DTYPE_F64, number));
+  if (G_VALUE_HOLDS_ENUM (value))
+    {
+      GEnumClass *values = g_type_class_peek (G_VALUE_TYPE (value));
+
+      return g_strdup (g_enum_get_value (values, g_value_get_enum (value))->value_nick);
+    }
+
+  return g_strdup_value_contents (value);
+}
+
+static gboolean
+fail_setting (const char *name, const char *first, const char *other, GError **error)
+{
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL, "it was fitted with the %s %s, and the first model with %s",
+               name, other, first);
+  return FALSE;
+}
+
+static AprDType
+get_fitted_dtype (AprLinearRegression *model)
+{
+  g_autoptr (AprTensor) coefficients = apr_linear_regression_get_coefficients (model);
+
+  return apr_tensor_get_dtype (coefficients);
 }
 
 /* Models that were fitted in different ways have no sums in common. */
@@ -33,6 +68,7 @@ check_settings (AprLinearRegression *first, AprLinearRegression *model, GError *
 {
   guint n_specs;
   g_autofree GParamSpec **specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (first), &n_specs);
+  AprDType dtype = get_fitted_dtype (first);
   guint i;
 
   for (i = 0; i < n_specs; i++)
@@ -46,15 +82,19 @@ check_settings (AprLinearRegression *first, AprLinearRegression *model, GError *
       g_object_get_property (G_OBJECT (model), specs[i]->name, &b);
       if (g_param_values_cmp (specs[i], &a, &b) != 0)
         {
-          g_autofree char *shown_a = g_strdup_value_contents (&a);
-          g_autofree char *shown_b = g_strdup_value_contents (&b);
+          g_autofree char *shown_a = show_setting (&a);
+          g_autofree char *shown_b = show_setting (&b);
 
-          g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                       "it was fitted with the %s %s, and the first model with %s", specs[i]->name, shown_b,
-                       shown_a);
-          return FALSE;
+          return fail_setting (specs[i]->name, shown_a, shown_b, error);
         }
     }
+
+  /* One may have been asked for what the other has followed its data to. */
+  if (dtype != get_fitted_dtype (model))
+    return fail_setting ("dtype", apr_dtype_to_string (dtype), apr_dtype_to_string (get_fitted_dtype (model)),
+                         error);
+  if (apr_linear_regression_get_dtype (first) != apr_linear_regression_get_dtype (model))
+    apr_linear_regression_set_dtype (first, dtype);
 
   return TRUE;
 }
@@ -67,6 +107,38 @@ check_targets (AprLinearRegression *first, AprLinearRegression *model, GError **
 
   return names == NULL ||
          apr_estimator_check_target_names (APR_ESTIMATOR (first), (const char *const *) names, error);
+}
+
+static const char *
+find_other (char **names, char **others)
+{
+  for (; *names != NULL; names++)
+    if (!g_strv_contains ((const char *const *) others, *names))
+      return *names;
+
+  return NULL;
+}
+
+/* Those that only one of the models has, such as a text of a column that is in one part of the data only. */
+static gboolean
+check_features (AprLinearRegression *first, AprLinearRegression *model, GError **error)
+{
+  g_auto (GStrv) a = apr_estimator_get_feature_names (APR_ESTIMATOR (first));
+  g_auto (GStrv) b = apr_estimator_get_feature_names (APR_ESTIMATOR (model));
+  const char *lacking = a != NULL && b != NULL ? find_other (a, b) : NULL;
+  const char *added = a != NULL && b != NULL ? find_other (b, a) : NULL;
+
+  if (lacking != NULL && added != NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                 "it has the feature “%s”, but not “%s”, which the first model has", added, lacking);
+  else if (lacking != NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                 "it has no feature “%s”, which the first model has", lacking);
+  else if (added != NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                 "it has the feature “%s”, which the first model does not have", added);
+
+  return lacking == NULL && added == NULL;
 }
 
 /* Adds the sums of one model to those of the first. */
@@ -93,7 +165,7 @@ add_model (const char *path, AprLinearRegression **first, AprCrossProducts **sum
       return TRUE;
     }
   if (check_settings (*first, model, error) && check_targets (*first, model, error) &&
-      apr_cross_products_merge (*sums, own, error))
+      check_features (*first, model, error) && apr_cross_products_merge (*sums, own, error))
     return TRUE;
 
   g_prefix_error (error, "%s: ", name);
@@ -157,7 +229,10 @@ const AprToolCommand apr_tool_merge = {
   .repeats = TRUE,
   .options = options_of_merge,
   .size = sizeof (MergeOptions),
-  .notes = "All must have been fitted with --keep-state and otherwise the same options.",
+  .notes =
+    "All must have been fitted with --keep-state and otherwise the same options, and have the same\n"
+    "features: where texts of a column become features, all parts must have all of its texts, or name\n"
+    "the features, such as --features color=blue --features color=red.",
   .example = "aprender merge monday.safetensors tuesday.safetensors -o week.safetensors",
   .run = run,
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tool-run.h"
 
+#define COLORS "--features color=blue --features color=green --features color=red --features x --keep-state"
+
 static void
 fit (const char *arguments)
 {
@@ -78,9 +80,15 @@ test_errors (void)
   }
   tool_assert_fails ("merge a.safetensors plain.safetensors -o out.safetensors", NULL, 0,
                      "plain.safetensors: the file has no sums of the data: fit it with --keep-state");
+  tool_assert_fails ("merge a.safetensors ridge.safetensors -o out.safetensors", NULL, 0,
+                     "ridge.safetensors: it was fitted with the alpha 2, and the first model with 0");
+  fit ("a.csv -t y --no-intercept --keep-state -o origin.safetensors");
   tool_assert_fails (
-    "merge a.safetensors ridge.safetensors -o out.safetensors", NULL, 0,
-    "ridge.safetensors: it was fitted with the alpha 2.000000, and the first model with 0.000000");
+    "merge a.safetensors origin.safetensors -o out.safetensors", NULL, 0,
+    "origin.safetensors: it was fitted with the fit-intercept false, and the first model with true");
+  fit ("a.csv -t y --dtype f32 --keep-state -o f32.safetensors");
+  tool_assert_fails ("merge a.safetensors f32.safetensors -o out.safetensors", NULL, 0,
+                     "f32.safetensors: it was fitted with the dtype F32, and the first model with F64");
   {
     g_autoptr (Run) run =
       tool_run_with ("merge a.safetensors b.safetensors -o out.safetensors", NULL, 0, NULL);
@@ -94,9 +102,58 @@ test_errors (void)
 }
 
 static void
+test_dtypes (void)
+{
+  g_test_summary ("F64 that was asked for and F64 that follows the data are the same.");
+
+  tool_write ("a.csv", "x,y\n1,1\n2,4\n3,2\n", -1);
+  tool_write ("b.csv", "x,y\n4,1\n5,4\n", -1);
+  fit ("a.csv -t y --keep-state -o a.safetensors");
+  fit ("b.csv -t y --dtype f64 --keep-state -o b.safetensors");
+  fit ("a.csv b.csv -t y --dtype f64 --keep-state -o whole.safetensors");
+  {
+    g_autoptr (Run) one G_GNUC_UNUSED = tool_run ("merge a.safetensors b.safetensors -o one.safetensors");
+    g_autoptr (Run) other G_GNUC_UNUSED = tool_run ("merge b.safetensors a.safetensors -o other.safetensors");
+  }
+  assert_same_files ("whole.safetensors", "one.safetensors");
+  assert_same_files ("whole.safetensors", "other.safetensors");
+}
+
+static void
+test_categories (void)
+{
+  g_autoptr (Run) merged = NULL;
+
+  g_test_summary ("Parts with other texts in a column have other features, unless these are named.");
+
+  tool_write ("red.csv", "color,x,y\nred,1,1\nblue,2,4\nred,3,2\n", -1);
+  tool_write ("more.csv", "color,x,y\nred,1,1\nblue,2,4\ngreen,3,2\n", -1);
+  tool_write ("green.csv", "color,x,y\nred,1,1\ngreen,2,4\nred,3,2\n", -1);
+  fit ("red.csv -t y --one-hot color --keep-state -o red.safetensors");
+  fit ("more.csv -t y --one-hot color --keep-state -o more.safetensors");
+  fit ("green.csv -t y --one-hot color --keep-state -o green.safetensors");
+  tool_assert_fails (
+    "merge red.safetensors more.safetensors -o m.safetensors", NULL, 0,
+    "more.safetensors: it has the feature “color=green”, which the first model does not have");
+  tool_assert_fails ("merge more.safetensors red.safetensors -o m.safetensors", NULL, 0,
+                     "red.safetensors: it has no feature “color=green”, which the first model has");
+  tool_assert_fails ("merge red.safetensors green.safetensors -o m.safetensors", NULL, 0,
+                     "green.safetensors: it has the feature “color=green”, but not “color=blue”, which the "
+                     "first model has");
+
+  fit ("red.csv -t y " COLORS " -o red.safetensors");
+  fit ("green.csv -t y " COLORS " -o green.safetensors");
+  fit ("red.csv green.csv -t y --one-hot color --keep-state -o whole.safetensors");
+  merged = tool_run ("merge red.safetensors green.safetensors -o m.safetensors");
+  assert_same_files ("whole.safetensors", "m.safetensors");
+}
+
+static void
 add_tests (void)
 {
   g_test_add_func ("/tool/merge", test_merge);
+  g_test_add_func ("/tool/merge/dtypes", test_dtypes);
+  g_test_add_func ("/tool/merge/categories", test_categories);
   g_test_add_func ("/tool/merge/errors", test_errors);
 }
 
