@@ -306,6 +306,13 @@ answer_long (gpointer data, gpointer user_data)
   MHD_resume_connection (request->mhd_connection);
 }
 
+/* Answers a request. Once the server stops, the client is to send none on this connection any more (RFC 9112, 9.6). */
+static enum MHD_Result
+deliver (AprServeServer *self, struct MHD_Connection *connection, Request *request)
+{
+  return respond (connection, &request->response, g_cancellable_is_cancelled (self->stopping));
+}
+
 static enum MHD_Result
 finish (AprServeServer *self,
         struct MHD_Connection *connection,
@@ -325,7 +332,7 @@ finish (AprServeServer *self,
 
   set_deadline (self, request->connection);
   if (request->response.body != NULL)
-    return respond (connection, &request->response, FALSE);
+    return deliver (self, connection, request);
 
   if (request->body != NULL)
     memset (request->body + request->size, 0, APR_DECIMAL_PADDING);
@@ -351,7 +358,7 @@ finish (AprServeServer *self,
 
   handle (self, request);
 
-  return respond (connection, &request->response, FALSE);
+  return deliver (self, connection, request);
 }
 
 static enum MHD_Result
