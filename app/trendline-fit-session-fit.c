@@ -76,9 +76,11 @@ on_solved (GObject *source, GAsyncResult *result, gpointer data)
   GTask *task = data;
   TrendlineFitSession *self = g_task_get_source_object (task);
   Fit *fit = g_task_get_task_data (task);
+  const char *const targets[] = { fit->target, NULL };
   GError *error = NULL;
 
-  if (!apr_linear_regression_fit_cross_products_finish (fit->model, result, &error))
+  if (!apr_linear_regression_fit_cross_products_finish (fit->model, result, &error) ||
+      !apr_estimator_set_target_names (APR_ESTIMATOR (fit->model), targets, &error))
     {
       trendline_fit_session_fail (task, error);
       return;
@@ -371,7 +373,7 @@ is_of_features (const char *column, char **features)
   return FALSE;
 }
 
-/* A model from a file does not know its target: it is the one column that is no feature. */
+/* A model need not know its target: it is the one column that is no feature then. */
 static char *
 find_target (TrendlineTable *table, char **features, GError **error)
 {
@@ -412,6 +414,10 @@ on_table_to_add (GObject *source, GAsyncResult *result, gpointer data)
   table = trendline_table_load_finish (result, &error);
   if (table != NULL && fit->target == NULL)
     fit->target = find_target (table, fit->features, &error);
+  else if (table != NULL && trendline_table_find_column (table, fit->target) == NULL)
+    /* Translators: the name of a column */
+    g_set_error (&error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                 _ ("The table needs the target of the model, a column “%s”"), fit->target);
   if (error != NULL)
     {
       trendline_fit_session_fail (task, error);

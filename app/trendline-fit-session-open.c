@@ -64,6 +64,17 @@ on_table_loaded (GObject *source, GAsyncResult *result, gpointer data)
   succeed (task);
 }
 
+/* The results are those of a file, which has no table, but may name the target. */
+static void
+show_model (TrendlineFitSession *self, AprLinearRegression *model, AprRegressionStatistics *statistics)
+{
+  g_auto (GStrv) targets = apr_estimator_get_target_names (APR_ESTIMATOR (model));
+  const gboolean has_target = targets != NULL && g_strv_length (targets) == 1;
+
+  trendline_fit_session_set_table (self, NULL);
+  trendline_fit_session_set_results (self, model, statistics, has_target ? targets[0] : NULL, NULL);
+}
+
 static void
 on_statistics (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -78,8 +89,7 @@ on_statistics (GObject *source, GAsyncResult *result, gpointer data)
       trendline_fit_session_fail (task, error);
       return;
     }
-  trendline_fit_session_set_table (g_task_get_source_object (task), NULL);
-  trendline_fit_session_set_results (g_task_get_source_object (task), model, statistics, NULL, NULL);
+  show_model (g_task_get_source_object (task), model, statistics);
   succeed (task);
 }
 
@@ -103,8 +113,7 @@ on_model_loaded (GObject *source, GAsyncResult *result, gpointer data)
                                                   on_statistics, task);
       return;
     }
-  trendline_fit_session_set_table (self, NULL);
-  trendline_fit_session_set_results (self, model, NULL, NULL, NULL);
+  show_model (self, model, NULL);
   succeed (task);
 }
 

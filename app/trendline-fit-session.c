@@ -180,7 +180,7 @@ trendline_fit_session_class_init (TrendlineFitSessionClass *klass)
   properties[PROP_STATISTICS] =
     g_param_spec_object ("statistics", NULL, NULL, APR_TYPE_REGRESSION_STATISTICS, readable);
 
-  /* The column that the model explains; NULL if it comes from a file, which does not name it. */
+  /* The column that the model explains; NULL if it comes from a file that does not name one. */
   properties[PROP_MODEL_TARGET] = g_param_spec_string ("model-target", NULL, NULL, NULL, readable);
 
   /* Whether the choices have changed since the model was fitted. */

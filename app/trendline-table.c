@@ -50,6 +50,34 @@ trendline_table_init (TrendlineTable *self)
   self->columns = g_list_store_new (TRENDLINE_TYPE_COLUMN);
 }
 
+/* Decompresses members of gzip as far as there is room; says whether that is all of them. */
+static gboolean
+decompress_head (const char *compressed, gsize size, char *head, gsize *length)
+{
+  g_autoptr (GConverter) converter = G_CONVERTER (g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP));
+  gsize offset = 0;
+
+  *length = 0;
+  while (offset < size && *length < HEAD_SIZE)
+    {
+      gsize n_read = 0;
+      gsize n_written = 0;
+      GConverterResult result =
+        g_converter_convert (converter, compressed + offset, size - offset, head + *length,
+                             HEAD_SIZE - *length, G_CONVERTER_NO_FLAGS, &n_read, &n_written, NULL);
+
+      /* What is wrong with the file is told when it is fitted. */
+      if (result == G_CONVERTER_ERROR)
+        return FALSE;
+      offset += n_read;
+      *length += n_written;
+      if (result == G_CONVERTER_FINISHED)
+        g_converter_reset (converter);
+    }
+
+  return offset == size;
+}
+
 /* The first rows; none of a table that is compressed in a way that GIO does not know, which can be fitted all the
  * same. */
 static gboolean
@@ -57,29 +85,25 @@ read_head (TrendlineTable *self, gsize n_columns, GCancellable *cancellable, GEr
 {
   g_autofree char *head = g_malloc (HEAD_SIZE);
   g_autoptr (GInputStream) stream = NULL;
+  gboolean is_whole;
   gsize length;
 
   stream = G_INPUT_STREAM (g_file_read (self->file, cancellable, error));
   if (stream == NULL || !g_input_stream_read_all (stream, head, HEAD_SIZE, &length, cancellable, error))
     return FALSE;
 
+  is_whole = length < HEAD_SIZE;
   if (length > 2 && memcmp (head, "\x1f\x8b", 2) == 0)
     {
-      g_autoptr (GConverter) converter =
-        G_CONVERTER (g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP));
-      g_autoptr (GInputStream) text = NULL;
+      g_autofree char *compressed = g_steal_pointer (&head);
 
-      if (!g_seekable_seek (G_SEEKABLE (stream), 0, G_SEEK_SET, cancellable, error))
-        return FALSE;
-      text = g_converter_input_stream_new (stream, converter);
-      if (!g_input_stream_read_all (text, head, HEAD_SIZE, &length, cancellable, error))
-        return FALSE;
+      head = g_malloc (HEAD_SIZE);
+      is_whole = decompress_head (compressed, length, head, &length) && is_whole;
     }
   else if (length > 4 && memcmp (head, "\x28\xb5\x2f\xfd", 4) == 0)
     length = 0;
 
-  self->rows =
-    trendline_preview_parse (head, length, length < HEAD_SIZE, n_columns, MAX_ROWS, &self->delimiter);
+  self->rows = trendline_preview_parse (head, length, is_whole, n_columns, MAX_ROWS, &self->delimiter);
 
   return TRUE;
 }

@@ -348,6 +348,43 @@ get_coefficient (TrendlineFitSession *session, gsize index)
 }
 
 static void
+test_gzip_members (void)
+{
+  static const char *const parts[] = { "x,name,y\n0,a", ",0\n1,b,1\n", "", "2,c,1" };
+  g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
+  g_autofree char *folder = make_folder ();
+  g_autoptr (GFile) file = g_file_new_build_filename (folder, "members.csv.gz", NULL);
+  g_autoptr (GFileOutputStream) stream = g_file_create (file, G_FILE_CREATE_NONE, NULL, NULL);
+  TrendlineTable *table;
+  gsize i;
+
+  g_test_summary ("The rows that are shown, and fitted, are those of all members of a compressed file.");
+  for (i = 0; i < G_N_ELEMENTS (parts); i++)
+    {
+      g_autoptr (GConverter) converter =
+        G_CONVERTER (g_zlib_compressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP, -1));
+      g_autoptr (GInputStream) part = g_memory_input_stream_new_from_data (parts[i], -1, NULL);
+      g_autoptr (GInputStream) member = g_converter_input_stream_new (part, converter);
+
+      g_assert_cmpint (
+        g_output_stream_splice (G_OUTPUT_STREAM (stream), member, G_OUTPUT_STREAM_SPLICE_NONE, NULL, NULL), >,
+        0);
+    }
+  g_assert_true (g_output_stream_close (G_OUTPUT_STREAM (stream), NULL, NULL));
+
+  open_table (session, file, NULL);
+  table = trendline_fit_session_get_table (session);
+  g_assert_cmpuint (trendline_table_get_n_rows (table), ==, 3);
+  g_assert_cmpstr (trendline_table_get_cell (table, 0, 1), ==, "a");
+  g_assert_cmpstr (trendline_table_get_cell (table, 2, 2), ==, "1");
+  g_assert_true (trendline_column_get_is_text (trendline_table_find_column (table, "name")));
+  fit (session, NULL);
+  g_assert_cmpfloat (get_coefficient (session, 0), ==, 0.5);
+
+  remove_table (folder, file);
+}
+
+static void
 test_add (void)
 {
   g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
@@ -355,6 +392,8 @@ test_add (void)
   g_autoptr (GFile) first = write_table (folder, "first.csv", "x,y\n0,0\n1,1\n2,1\n");
   g_autoptr (GFile) second = write_table (folder, "second.csv", "y,x\n3,3\n5,4\n");
   g_autoptr (GFile) wrong = write_table (folder, "wrong.csv", "z,y\n1,2\n");
+  g_autoptr (GFile) other = write_table (folder, "other.csv", "x,z\n1,2\n");
+  g_autoptr (GFile) more = write_table (folder, "more.csv", "x,y,z\n3,3,0\n4,5,0\n");
   g_autoptr (GFile) file = g_file_new_build_filename (folder, "model.safetensors", NULL);
   g_autoptr (GError) error = NULL;
 
@@ -378,11 +417,31 @@ test_add (void)
 
   open_table (session, file, NULL);
   g_assert_null (trendline_fit_session_get_table (session));
-  g_assert_null (trendline_fit_session_get_model_target (session));
+  g_assert_cmpstr (trendline_fit_session_get_model_target (session), ==, "y");
   g_assert_cmpfloat (get_coefficient (session, 0), ==, 0.5);
   g_assert_cmpuint (apr_regression_statistics_get_n_samples (trendline_fit_session_get_statistics (session)),
                     ==, 3);
   g_assert_false (add (session, wrong, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  g_clear_error (&error);
+  g_assert_false (add (session, other, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  g_assert_nonnull (strstr (error->message, "target"));
+  g_assert_nonnull (strstr (error->message, "“y”"));
+  g_clear_error (&error);
+  add (session, more, NULL);
+  g_assert_cmpfloat (get_coefficient (session, 0), ==, 1.2);
+  g_assert_cmpstr (trendline_fit_session_get_model_target (session), ==, "y");
+
+  /* A file that names no target: it is the one column that is no feature. */
+  open_table (session, first, NULL);
+  fit (session, NULL);
+  apr_estimator_set_target_names (APR_ESTIMATOR (trendline_fit_session_get_model (session)), NULL, NULL);
+  apr_estimator_save_to_file (APR_ESTIMATOR (trendline_fit_session_get_model (session)), file, NULL, &error);
+  g_assert_no_error (error);
+  open_table (session, file, NULL);
+  g_assert_null (trendline_fit_session_get_model_target (session));
+  g_assert_false (add (session, more, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
   g_clear_error (&error);
   add (session, second, NULL);
@@ -391,6 +450,8 @@ test_add (void)
 
   g_assert_true (g_file_delete (second, NULL, NULL));
   g_assert_true (g_file_delete (wrong, NULL, NULL));
+  g_assert_true (g_file_delete (other, NULL, NULL));
+  g_assert_true (g_file_delete (more, NULL, NULL));
   g_assert_true (g_file_delete (file, NULL, NULL));
   remove_table (folder, first);
 }
@@ -624,6 +685,7 @@ main (int argc, char **argv)
   g_test_add_func ("/fit-session/cancel", test_cancel);
   g_test_add_func ("/fit-session/busy", test_busy);
   g_test_add_func ("/fit-session/errors", test_errors);
+  g_test_add_func ("/fit-session/gzip-members", test_gzip_members);
   g_test_add_func ("/fit-session/add", test_add);
   g_test_add_func ("/fit-session/predict", test_predict);
   g_test_add_func ("/fit-session/predict/gaps", test_predict_gaps);

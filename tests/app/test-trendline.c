@@ -145,7 +145,7 @@ test_predict (void)
     g_main_context_iteration (NULL, TRUE);
 
   g_assert_true (gtk_widget_activate_action (window, "win.show-page", "s", "predict"));
-  wait_for_label (window, "Prediction");
+  wait_for_label (window, "Prediction of y");
   /* Without the table no number is better than another. */
   wait_for_label (window, "Type a number for each feature.");
   g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (find_entry (window, "x"))), ==, "");
