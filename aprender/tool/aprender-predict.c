@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -146,6 +147,32 @@ predict_batch (AprLinearRegression *model,
     &batch->lower, &batch->upper, error);
 }
 
+/* What is too large for the dtype of the predictions is no answer. */
+static gboolean
+check_range (AprTensor *predictions, AprTableReader *reader, GError **error)
+{
+  gsize n_values = apr_tensor_get_n_elements (predictions);
+  gsize n_targets = count_targets (predictions);
+  AprTensor *numbers = apr_table_reader_get_row_numbers (reader);
+  gsize i;
+
+  for (i = 0; i < n_values; i++)
+    if (!isfinite (apr_tensor_get_double (predictions, i, NULL)))
+      {
+        gsize row = i / n_targets;
+        double number = numbers != NULL
+                        ? apr_tensor_get_double (numbers, row, NULL)
+                        : (double) (apr_table_reader_get_n_rows (reader) - n_values / n_targets + row);
+
+        g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                     "row %.0f (counted from 1 below the names): the prediction is beyond the range of %s",
+                     number + 1, apr_dtype_to_string (apr_tensor_get_dtype (predictions)));
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
 /* Predicts for some rows at a time, so that the table may be of any length. */
 static gboolean
 predict (AprLinearRegression *model,
@@ -163,7 +190,8 @@ predict (AprLinearRegression *model,
     {
       g_auto (Batch) batch = { NULL };
 
-      if (!predict_batch (model, x, options, level, &batch, &local_error))
+      if (!predict_batch (model, x, options, level, &batch, &local_error) ||
+          !check_range (batch.predictions, reader, &local_error))
         g_prefix_error (&local_error, "%s: ", apr_table_reader_get_name (reader));
       else if (options->json)
         print_json (&batch, stream);

@@ -262,6 +262,25 @@ test_full_disk (void)
 }
 
 static void
+test_range (void)
+{
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("10 times 1e308 is more than a double holds: an error, and no “inf”.");
+
+  tool_write ("line.csv", "x,y\n1,10\n2,20\n", -1);
+  run = tool_run ("fit line.csv -t y -o m.safetensors");
+  tool_assert_fails (
+    "predict m.safetensors -", "x\n1\n-1e308\n1e308\n", -1,
+    "standard input: row 2 (counted from 1 below the names): the prediction is beyond the range "
+    "of F64");
+  g_clear_pointer (&run, tool_run_free);
+  run = tool_run_with ("predict m.safetensors - --drop-missing --json", "x\nNA\n1\n1e308\n", -1, NULL);
+  g_assert_cmpint (run->status, ==, 1);
+  tool_assert_contains (run->messages, "standard input: row 3 (");
+}
+
+static void
 add_tests (void)
 {
   g_test_add_func ("/tool/predict/round-trip", test_round_trip);
@@ -275,6 +294,7 @@ add_tests (void)
   g_test_add_func ("/tool/predict/not-a-model", test_not_a_model);
   g_test_add_func ("/tool/predict/same-file", test_same_file);
   g_test_add_func ("/tool/predict/full-disk", test_full_disk);
+  g_test_add_func ("/tool/predict/range", test_range);
 }
 
 int
