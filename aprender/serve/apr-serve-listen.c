@@ -127,7 +127,7 @@ listen_inet (AprServeListener *self, const char *address, GError **error)
   code = getaddrinfo (host, colon + 1, &hints, &found);
   if (code != 0)
     {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "%s: %s", address, gai_strerror (code));
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_HOST_NOT_FOUND, "%s: %s", address, gai_strerror (code));
       return FALSE;
     }
 

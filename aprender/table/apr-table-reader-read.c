@@ -191,8 +191,8 @@ start (AprTableReader *self, GCancellable *cancellable, GError **error)
       /* The likeliest reason for a single column. */
       if (self->columns->n_columns == 1 && error != NULL && strpbrk (only, ";|\t,") != NULL)
         {
-          char *message = g_strdup_printf ("%s; the cells must be separated by “%c”", (*error)->message,
-                                           self->format.delimiter);
+          char *message = g_strdup_printf ("%s; the cells must be separated by “%c” (delimiter)",
+                                           (*error)->message, self->format.delimiter);
 
           g_free ((*error)->message);
           (*error)->message = message;

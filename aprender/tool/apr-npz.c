@@ -3,11 +3,14 @@
 
 #ifdef APR_NPZ
 
+# include <errno.h>
+# include <fcntl.h>
 # include <locale.h>
 # include <string.h>
 
 # include <archive.h>
 # include <archive_entry.h>
+# include <glib/gstdio.h>
 
 # include "aprender/tool/apr-npy.h"
 
@@ -21,6 +24,18 @@ fail (struct archive *archive, GError **error)
 
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s",
                message != NULL ? message : "a zip file failed");
+  return FALSE;
+}
+
+static gboolean
+fail_to_write (struct archive *archive, GError **error)
+{
+  int code = archive_errno (archive);
+
+  if (code <= 0)
+    return fail (archive, error);
+
+  g_set_error_literal (error, G_IO_ERROR, g_io_error_from_errno (code), g_strerror (code));
   return FALSE;
 }
 
@@ -105,17 +120,29 @@ read_arrays (struct archive *archive, GPtrArray *names, GPtrArray *tensors, GErr
 gboolean
 apr_npz_read (const char *path, GPtrArray *names, GPtrArray *tensors, GError **error)
 {
-  struct archive *archive = archive_read_new ();
-  Utf8Locale before = enter_utf8 ();
+  int fd = g_open (path, O_RDONLY | O_CLOEXEC, 0);
+  struct archive *archive;
+  Utf8Locale before;
   gboolean ok;
 
+  if (fd < 0)
+    {
+      int code = errno;
+
+      g_set_error_literal (error, G_IO_ERROR, g_io_error_from_errno (code), g_strerror (code));
+      return FALSE;
+    }
+
+  archive = archive_read_new ();
+  before = enter_utf8 ();
   archive_read_support_format_zip_seekable (archive);
   archive_read_set_options (archive, "zip:hdrcharset=UTF-8");
-  ok = archive_read_open_filename (archive, path, BLOCK_SIZE) == ARCHIVE_OK
+  ok = archive_read_open_fd (archive, fd, BLOCK_SIZE) == ARCHIVE_OK
        ? read_arrays (archive, names, tensors, error)
        : fail (archive, error);
   archive_read_free (archive);
   leave_utf8 (before);
+  g_close (fd, NULL);
 
   return ok;
 }
@@ -152,7 +179,7 @@ write_array (struct archive *archive, const char *name, AprTensor *tensor, GErro
        (size == 0 || archive_write_data (archive, data, size) == (la_ssize_t) size);
   archive_entry_free (entry);
 
-  return ok || fail (archive, error);
+  return ok || fail_to_write (archive, error);
 }
 
 gboolean
@@ -165,10 +192,10 @@ apr_npz_write (FILE *stream, GPtrArray *names, GPtrArray *tensors, GError **erro
 
   archive_write_set_format_zip (archive);
   archive_write_set_options (archive, "zip:compression=store,zip:hdrcharset=UTF-8");
-  ok = archive_write_open_FILE (archive, stream) == ARCHIVE_OK || fail (archive, error);
+  ok = archive_write_open_FILE (archive, stream) == ARCHIVE_OK || fail_to_write (archive, error);
   for (i = 0; ok && i < names->len; i++)
     ok = write_array (archive, g_ptr_array_index (names, i), g_ptr_array_index (tensors, i), error);
-  ok = ok && (archive_write_close (archive) == ARCHIVE_OK || fail (archive, error));
+  ok = ok && (archive_write_close (archive) == ARCHIVE_OK || fail_to_write (archive, error));
   archive_write_free (archive);
   leave_utf8 (before);
 

@@ -254,6 +254,16 @@ write_npy (const Contents *self, FILE *stream, const char *name, GError **error)
 }
 
 static gboolean
+write_npz (const Contents *self, FILE *stream, const char *name, GError **error)
+{
+  if (apr_npz_write (stream, self->names, self->tensors, error))
+    return TRUE;
+
+  g_prefix_error (error, "%s: ", name);
+  return FALSE;
+}
+
+static gboolean
 write_contents (const Contents *self, const char *path, GError **error)
 {
   g_auto (AprToolOutput) output = { NULL };
@@ -264,7 +274,7 @@ write_contents (const Contents *self, const char *path, GError **error)
 
   return apr_tool_output_open (&output, path, error) &&
          (format == NPY ? write_npy (self, output.stream, output.name, error)
-                        : apr_npz_write (output.stream, self->names, self->tensors, error)) &&
+                        : write_npz (self, output.stream, output.name, error)) &&
          apr_tool_output_close (&output, error);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,6 +120,13 @@ check_options (char **paths, const FitOptions *options, AprDType *dtype, AprTool
   if (strcmp (options->output, "-") == 0)
     {
       *status = apr_tool_usage_error ("fit", "--output needs a file: the standard output takes the summary");
+      return FALSE;
+    }
+
+  if (!isfinite (options->alpha) || options->alpha < 0)
+    {
+      *status =
+        apr_tool_usage_error ("fit", "--alpha must be a finite number of at least 0, got %g", options->alpha);
       return FALSE;
     }
 

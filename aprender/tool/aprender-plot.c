@@ -390,10 +390,15 @@ run (char **arguments, gpointer option_data)
       g_prefix_error (&error, "%s: ", name);
       return apr_tool_fail (error);
     }
-  if (!apr_tool_output_open (&output, options->output, &error) ||
-      !apr_plot_write ((AprPlot *const *) plots->pdata, plots->len, format, (double) options->width,
-                       (double) options->height, &style, output.stream, &error) ||
-      !apr_tool_output_close (&output, &error))
+  if (!apr_tool_output_open (&output, options->output, &error))
+    return apr_tool_fail (error);
+  if (!apr_plot_write ((AprPlot *const *) plots->pdata, plots->len, format, (double) options->width,
+                       (double) options->height, &style, output.stream, &error))
+    {
+      g_prefix_error (&error, "%s: ", output.name);
+      return apr_tool_fail (error);
+    }
+  if (!apr_tool_output_close (&output, &error))
     return apr_tool_fail (error);
 
   return APR_TOOL_OK;

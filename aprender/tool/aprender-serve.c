@@ -155,8 +155,9 @@ read_token (const char *path, GError **error)
   return g_steal_pointer (&contents);
 }
 
+/* Returns: %FALSE with the status in @status, which is %APR_TOOL_USAGE where --listen is no address. */
 static gboolean
-serve (char **arguments, const ServeOptions *options, GError **error)
+serve (char **arguments, const ServeOptions *options, AprToolStatus *status, GError **error)
 {
   g_autoptr (AprServeModels) models = apr_serve_models_new ();
   g_autoptr (AprServeWatch) watch = NULL;
@@ -175,8 +176,15 @@ serve (char **arguments, const ServeOptions *options, GError **error)
   g_unix_signal_add (SIGTERM, quit, loop);
   g_unix_signal_add (SIGINT, quit, loop);
   g_array_set_clear_func (listeners, apr_serve_listener_clear);
-  if (!add_models (models, arguments, error) || !open_listeners (listeners, options->listen, error))
+  *status = APR_TOOL_FAILED;
+  if (!add_models (models, arguments, error))
     return FALSE;
+  if (!open_listeners (listeners, options->listen, error))
+    {
+      if (g_error_matches (*error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT))
+        *status = APR_TOOL_USAGE;
+      return FALSE;
+    }
   if (options->token_file != NULL)
     {
       handler.token = token = read_token (options->token_file, error);
@@ -229,7 +237,11 @@ run (char **arguments, gpointer data)
   if (!check_options (options, &status))
     return status;
 
-  return serve (arguments, options, &error) ? APR_TOOL_OK : apr_tool_fail (error);
+  if (serve (arguments, options, &status, &error))
+    return APR_TOOL_OK;
+
+  return status == APR_TOOL_USAGE ? apr_tool_usage_error ("serve", "--listen: %s", error->message)
+                                  : apr_tool_fail (error);
 }
 
 const AprToolCommand apr_tool_serve = {

@@ -223,9 +223,9 @@ def test_usage(folder):
     path = make(folder)
     fails(1, 'No such file', os.path.join(folder, 'nothing'))
     fails(1, f'would both be the model “plane”', path, path)
-    fails(1, 'expected HOST:PORT or unix:PATH', path, '--listen', 'nonsense')
+    fails(2, '--listen: nonsense: expected HOST:PORT or unix:PATH', path, '--listen', 'nonsense')
     for port in '65536', '4294967297', ' 80', '-1', 'http', '':
-        fails(1, f'the port must be from 0 to 65535, got “{port}”', path, '--listen', f'127.0.0.1:{port}')
+        fails(2, f'the port must be from 0 to 65535, got “{port}”', path, '--listen', f'127.0.0.1:{port}')
     fails(2, '--threads must be from 0 to 65535', path, '--threads', '65536')
     fails(2, '--max-body must be at least 1 byte, got 0', path, '--max-body', '0')
     fails(2, '--timeout must be at least 1 second, got 0', path, '--timeout', '0')

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """`aprender convert` beside numpy, which reads and writes the same files."""
 
+import errno
 import os
 import pathlib
+import resource
 import struct
 import subprocess
 import sys
@@ -128,6 +130,20 @@ def test_hostile_npy(folder):
         assert not (folder / 'out.safetensors').exists()
     (folder / 'a.npz').write_bytes(b'PK\x03\x04 and no more')
     fails('a.npz: ', folder / 'a.npz', folder / 'out.safetensors')
+    fails('nothing.npz: No such file or directory', folder / 'nothing.npz', folder / 'out.safetensors')
+
+
+def test_full(folder):
+    """What cannot be written is named, with the reason: a limit on files stands for a full disk."""
+    numpy.savez(folder / 'a.npz', x=numpy.zeros(100000))
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limit[1]))
+    try:
+        result = run(folder / 'a.npz', folder / 'b.npz')
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert result.returncode == 1 and f'b.npz: {os.strerror(errno.EFBIG)}\n' in result.stderr, result
+    assert not (folder / 'b.npz').exists()
 
 
 def test_usage(folder):
@@ -140,7 +156,7 @@ def test_usage(folder):
 
 
 tests = [test_npy_of_each_dtype, test_byte_order_and_fortran_order, test_npz, test_dtype, test_metadata,
-         test_hostile_npy, test_usage]
+         test_hostile_npy, test_full, test_usage]
 print(f'1..{len(tests)}')
 status = 0
 for number, test in enumerate(tests, 1):

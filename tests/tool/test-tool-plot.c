@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tool-run.h"
 
+#include <errno.h>
+#include <sys/resource.h>
+
 static const char table[] = "x,z,y\n1,5,3\n2,1,4\n3,4,9\n4,4,8\n5,2,11\n6,3,10\n";
 
 static void
@@ -86,6 +89,8 @@ test_errors (void)
     { "plot m d -t y -o p.svg --kind scale --feature x", "plot: --feature and --kind exclude each other\n" },
   };
   g_autofree char *old = NULL;
+  g_autoptr (Run) run = NULL;
+  struct rlimit limit, small;
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (usage); i++)
@@ -104,6 +109,16 @@ test_errors (void)
                      "m.safetensors: the file has no sums of the data: fit it with --keep-state");
   tool_assert_fails ("plot m.safetensors data.csv -t x -o p.svg --kind actual", NULL, 0,
                      "data.csv: --target names “x”, but the model was fitted to “y”");
+  /* A limit on files stands for a full disk. */
+  g_assert_no_errno (getrlimit (RLIMIT_FSIZE, &limit));
+  small = limit;
+  small.rlim_cur = 1024;
+  g_assert_no_errno (setrlimit (RLIMIT_FSIZE, &small));
+  run = tool_run_with ("plot m.safetensors data.csv -t y -o p.svg --kind actual", NULL, 0, NULL);
+  g_assert_no_errno (setrlimit (RLIMIT_FSIZE, &limit));
+  g_assert_cmpint (run->status, ==, 1);
+  tool_assert_contains (run->messages, "p.svg: ");
+  tool_assert_contains (run->messages, g_strerror (EFBIG));
   old = tool_read ("p.svg");
   g_assert_cmpstr (old, ==, "old");
 }
