@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-cross-products-private.h"
 
-#include "aprender/estimator/apr-estimator-checks-private.h"
+#include "aprender/base/apr-task-private.h"
 
 /* The asynchronous twins of what takes milliseconds for a thousand features: merge, subtract, compare, and bytes. All
  * work on copies, so that every state may be written to meanwhile. */
@@ -337,7 +337,8 @@ apr_cross_products_equal_finish (AprCrossProducts *self, GAsyncResult *result, G
 
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  task = apr_estimator_check_result (self, result, apr_cross_products_equal_async, error);
+  task =
+    apr_task_check (result, self, apr_cross_products_equal_async, "apr_cross_products_equal_async", error);
 
   return task != NULL && g_task_propagate_boolean (task, error);
 }
@@ -387,7 +388,8 @@ apr_cross_products_to_bytes_finish (AprCrossProducts *self, GAsyncResult *result
 
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
 
-  task = apr_estimator_check_result (self, result, apr_cross_products_to_bytes_async, error);
+  task = apr_task_check (result, self, apr_cross_products_to_bytes_async, "apr_cross_products_to_bytes_async",
+                         error);
 
   return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }
@@ -429,7 +431,8 @@ apr_cross_products_from_bytes_async (
 AprCrossProducts *
 apr_cross_products_from_bytes_finish (GAsyncResult *result, GError **error)
 {
-  GTask *task = apr_estimator_check_result (NULL, result, apr_cross_products_from_bytes_async, error);
+  GTask *task = apr_task_check (result, NULL, apr_cross_products_from_bytes_async,
+                                "apr_cross_products_from_bytes_async", error);
 
   return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }

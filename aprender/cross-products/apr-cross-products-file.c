@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/base/apr-run-private.h"
+#include "aprender/base/apr-task-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
-#include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
 #include "aprender/safetensors/apr-safetensors-reader.h"
 #include "aprender/safetensors/apr-safetensors-writer.h"
-#include "aprender/tensor/apr-tensor-private.h"
 
 #include <string.h>
 
@@ -251,7 +250,8 @@ apr_cross_products_save_to_file_finish (AprCrossProducts *self, GAsyncResult *re
 
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  task = apr_estimator_check_result (self, result, apr_cross_products_save_to_file_async, error);
+  task = apr_task_check (result, self, apr_cross_products_save_to_file_async,
+                         "apr_cross_products_save_to_file_async", error);
 
   return task != NULL && g_task_propagate_boolean (task, error);
 }
@@ -571,7 +571,8 @@ apr_cross_products_load_from_file_async (
 AprCrossProducts *
 apr_cross_products_load_from_file_finish (GAsyncResult *result, GError **error)
 {
-  GTask *task = apr_estimator_check_result (NULL, result, apr_cross_products_load_from_file_async, error);
+  GTask *task = apr_task_check (result, NULL, apr_cross_products_load_from_file_async,
+                                "apr_cross_products_load_from_file_async", error);
 
   return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }

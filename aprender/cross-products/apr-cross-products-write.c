@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-cross-products-private.h"
 
-#include "aprender/estimator/apr-estimator-checks-private.h"
+#include "aprender/base/apr-task-private.h"
 
 /* Writes beside the caller's main loop: each works on a copy, which becomes the state in the caller's main context. */
 
@@ -169,7 +169,7 @@ apr_cross_products_write_finish (AprCrossProducts *self,
                                  gpointer source_tag,
                                  GError **error)
 {
-  GTask *task = apr_estimator_check_result (self, result, source_tag, error);
+  GTask *task = apr_task_check (result, self, source_tag, NULL, error);
 
   return task != NULL && g_task_propagate_boolean (task, error);
 }

@@ -2,8 +2,8 @@
 #include "aprender/estimator/apr-estimator-private.h"
 
 #include "aprender/base/apr-run-private.h"
+#include "aprender/base/apr-task-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
-#include "aprender/estimator/apr-metrics.h"
 
 /* Asynchronous methods run the synchronous ones in a thread, or, where a virtual function is a script's, which must
  * not be called from other threads, when the caller's main context is idle. What takes no cancellable, such as the
@@ -166,7 +166,7 @@ apr_estimator_call_async (AprEstimator *self,
 AprEstimatorCall *
 apr_estimator_call_finish (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error)
 {
-  GTask *task = apr_estimator_check_result (self, result, source_tag, error);
+  GTask *task = apr_task_check (result, self, source_tag, NULL, error);
   AprEstimatorCall *call;
 
   if (task == NULL)

@@ -35,7 +35,4 @@ gboolean apr_estimator_check_weight (double weight, guint64 row, GError **error)
 gboolean apr_estimator_check_predictions (
   const char *type_name, AprTensor *x, gsize n_targets, gsize n_now, AprTensor *predictions, GError **error);
 
-/* Returns: (transfer none) (nullable): @result; %NULL with %APR_ERROR_FAILED where it is of another method or object */
-GTask *apr_estimator_check_result (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error);
-
 G_END_DECLS

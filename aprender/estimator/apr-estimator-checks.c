@@ -218,14 +218,3 @@ apr_estimator_check_predictions (
   return !apr_dtype_is_numeric (apr_tensor_get_dtype (predictions)) || is_finite (predictions, &i) ||
          apr_estimator_check_finite ("X", x, error);
 }
-
-GTask *
-apr_estimator_check_result (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error)
-{
-  if (g_task_is_valid (result, self) && g_task_get_source_tag (G_TASK (result)) == source_tag)
-    return G_TASK (result);
-
-  g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
-               "The result is not that of the asynchronous method of this object that is being finished");
-  return NULL;
-}

@@ -2,6 +2,7 @@
 #include "aprender/estimator/apr-estimator-private.h"
 
 #include "aprender/base/apr-run-private.h"
+#include "aprender/base/apr-task-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-hyper-parameters-private.h"
 #include "aprender/estimator/apr-model-file-private.h"
@@ -338,13 +339,9 @@ load_task_new (GType type,
 static AprEstimator *
 load_finish (GAsyncResult *result, gpointer source_tag, const char *function, GError **error)
 {
-  if (!g_task_is_valid (result, NULL) || g_task_get_source_tag (G_TASK (result)) != source_tag)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The result is not that of %s ()", function);
-      return NULL;
-    }
+  GTask *task = apr_task_check (result, NULL, source_tag, function, error);
 
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }
 
 /**

@@ -6,6 +6,7 @@
 #include <gio/gio.h>
 
 #include "aprender/base/apr-run-private.h"
+#include "aprender/base/apr-task-private.h"
 
 G_DEFINE_ENUM_TYPE (AprMetric,
                     apr_metric,
@@ -425,14 +426,9 @@ apr_compute_metric_async (AprMetric metric,
 AprTensor *
 apr_compute_metric_finish (GAsyncResult *result, GError **error)
 {
-  if (!g_task_is_valid (result, NULL) || g_task_get_source_tag (G_TASK (result)) != apr_compute_metric_async)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
-                   "The result is not that of apr_compute_metric_async ()");
-      return NULL;
-    }
+  GTask *task = apr_task_check (result, NULL, apr_compute_metric_async, "apr_compute_metric_async", error);
 
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }
 
 /**

@@ -5,6 +5,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-task-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/inference/apr-hypothesis-test-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
@@ -296,10 +297,14 @@ apr_regression_statistics_test_hypothesis_finish (AprRegressionStatistics *self,
                                                   GAsyncResult *result,
                                                   GError **error)
 {
-  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+  GTask *task;
 
-  return g_task_propagate_pointer (G_TASK (result), error);
+  g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
+
+  task = apr_task_check (result, self, apr_regression_statistics_test_hypothesis_async,
+                         "apr_regression_statistics_test_hypothesis_async", error);
+
+  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }
 
 /* The names of the features, without that of the intercept, which comes first; or NULL where they are x0, x1 and so

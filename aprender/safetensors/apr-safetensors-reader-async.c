@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/base/apr-error.h"
 #include "aprender/base/apr-run-private.h"
+#include "aprender/base/apr-task-private.h"
 #include "aprender/safetensors/apr-safetensors-reader-private.h"
 
 /* The methods of AprSafetensorsReader that read a tensor without blocking. */
@@ -64,14 +64,9 @@ begin (AprSafetensorsReader *self,
 static AprTensor *
 finish (AprSafetensorsReader *self, gpointer tag, const char *name, GAsyncResult *result, GError **error)
 {
-  if (!g_task_is_valid (result, self) || g_task_get_source_tag (G_TASK (result)) != tag)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The result is not that of %s () of this reader",
-                   name);
-      return NULL;
-    }
+  GTask *task = apr_task_check (result, self, tag, name, error);
 
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }
 
 /**

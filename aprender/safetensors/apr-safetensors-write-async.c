@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/base/apr-task-private.h"
 #include "aprender/safetensors/apr-safetensors-shards-private.h"
 #include "aprender/safetensors/apr-safetensors-write-private.h"
 
@@ -132,11 +133,15 @@ apr_safetensors_writer_write_to_file_async (AprSafetensorsWriter *self,
 gboolean
 apr_safetensors_writer_write_to_file_finish (AprSafetensorsWriter *self, GAsyncResult *result, GError **error)
 {
+  GTask *task;
+
   g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  return g_task_propagate_boolean (G_TASK (result), error);
+  task = apr_task_check (result, self, apr_safetensors_writer_write_to_file_async,
+                         "apr_safetensors_writer_write_to_file_async", error);
+
+  return task != NULL && g_task_propagate_boolean (task, error);
 }
 
 /**
@@ -195,11 +200,15 @@ apr_safetensors_writer_write_to_bytes_finish (AprSafetensorsWriter *self,
                                               GAsyncResult *result,
                                               GError **error)
 {
+  GTask *task;
+
   g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), NULL);
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  return g_task_propagate_pointer (G_TASK (result), error);
+  task = apr_task_check (result, self, apr_safetensors_writer_write_to_bytes_async,
+                         "apr_safetensors_writer_write_to_bytes_async", error);
+
+  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }
 
 /**
@@ -265,9 +274,13 @@ apr_safetensors_writer_write_shards_async (AprSafetensorsWriter *self,
 gboolean
 apr_safetensors_writer_write_shards_finish (AprSafetensorsWriter *self, GAsyncResult *result, GError **error)
 {
+  GTask *task;
+
   g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  return g_task_propagate_boolean (G_TASK (result), error);
+  task = apr_task_check (result, self, apr_safetensors_writer_write_shards_async,
+                         "apr_safetensors_writer_write_shards_async", error);
+
+  return task != NULL && g_task_propagate_boolean (task, error);
 }

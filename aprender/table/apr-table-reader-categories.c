@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-task-private.h"
+
 /* Adds the categories of a block to those before. */
 static gboolean
 merge (AprTableReader *self, GPtrArray *all, const AprTableBlock *block, GError **error)
@@ -223,9 +225,13 @@ apr_table_reader_read_categories_async (AprTableReader *self,
 char **
 apr_table_reader_read_categories_finish (AprTableReader *self, GAsyncResult *result, GError **error)
 {
+  GTask *task;
+
   g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
-  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  return g_task_propagate_pointer (G_TASK (result), error);
+  task = apr_task_check (result, self, apr_table_reader_read_categories_async,
+                         "apr_table_reader_read_categories_async", error);
+
+  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }

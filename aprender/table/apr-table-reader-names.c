@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/base/apr-error.h"
+#include "aprender/base/apr-task-private.h"
 #include "aprender/table/apr-table-reader-private.h"
 
 /* The methods of AprTableReader that read the names of the columns. */
@@ -118,21 +118,19 @@ apr_table_reader_read_names_async (AprTableReader *self,
 gboolean
 apr_table_reader_read_names_finish (AprTableReader *self, GAsyncResult *result, GError **error)
 {
+  GTask *task;
   gboolean read;
 
   g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (!g_task_is_valid (result, self) ||
-      g_task_get_source_tag (G_TASK (result)) != apr_table_reader_read_names_async)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
-                   "The result is not that of apr_table_reader_read_names_async () of this reader");
-      return FALSE;
-    }
+  task = apr_task_check (result, self, apr_table_reader_read_names_async, "apr_table_reader_read_names_async",
+                         error);
+  if (task == NULL)
+    return FALSE;
 
-  read = g_task_propagate_boolean (G_TASK (result), error);
-  if (read && !GPOINTER_TO_INT (g_task_get_task_data (G_TASK (result))))
+  read = g_task_propagate_boolean (task, error);
+  if (read && !GPOINTER_TO_INT (g_task_get_task_data (task)))
     g_object_notify (G_OBJECT (self), "names");
 
   return read;

@@ -6,6 +6,7 @@
 
 #include <gio/gfiledescriptorbased.h>
 
+#include "aprender/base/apr-task-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /**
@@ -576,12 +577,19 @@ apr_table_reader_read_finish (AprTableReader *self,
   const Rows none = { { NULL } };
   g_autofree Rows *rows = NULL;
   GError *local_error = NULL;
+  GTask *task;
 
   g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
-  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  rows = g_task_propagate_pointer (G_TASK (result), &local_error);
+  task = apr_task_check (result, self, apr_table_reader_read_async, "apr_table_reader_read_async", error);
+  if (task == NULL)
+    {
+      hand_out_tensors (&none, x, y, sample_weight);
+      return FALSE;
+    }
+
+  rows = g_task_propagate_pointer (task, &local_error);
   if (g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_PENDING))
     hand_out_tensors (&none, x, y, sample_weight);
   else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-run-private.h"
+#include "aprender/base/apr-task-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 typedef struct
@@ -89,16 +90,20 @@ apr_tensor_cast_async (AprTensor *self,
 AprTensor *
 apr_tensor_cast_finish (AprTensor *self, GAsyncResult *result, GError **error)
 {
+  GTask *task;
+
   g_return_val_if_fail (self != NULL, NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  if (!g_task_is_valid (result, NULL) || g_task_get_source_tag (G_TASK (result)) != apr_tensor_cast_async ||
-      ((const Cast *) g_task_get_task_data (G_TASK (result)))->tensor != self)
+  task = apr_task_check (result, NULL, apr_tensor_cast_async, "apr_tensor_cast_async", error);
+  if (task == NULL)
+    return NULL;
+  if (((const Cast *) g_task_get_task_data (task))->tensor != self)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
                    "The result is not that of apr_tensor_cast_async () of this tensor");
       return NULL;
     }
 
-  return g_task_propagate_pointer (G_TASK (result), error);
+  return g_task_propagate_pointer (task, error);
 }

@@ -365,6 +365,33 @@ test_hypothesis_async (void)
     g_object_unref (results[i]);
 }
 
+static void
+test_finish_is_misused (void)
+{
+  g_autoptr (AprRegressionStatistics) statistics = get_named_statistics ();
+  g_autoptr (AprRegressionStatistics) other = get_named_statistics ();
+  g_autoptr (GAsyncResult) foreign = G_ASYNC_RESULT (g_task_new (statistics, NULL, NULL, NULL));
+  g_autoptr (AprTensor) factors = NULL;
+  g_autoptr (AprHypothesisTest) test = NULL;
+  GAsyncResult *result = NULL;
+  GError *error = NULL;
+
+  g_test_summary ("The result of another call fails, and the right one is still there.");
+
+  g_assert_true (apr_regression_statistics_parse_hypothesis (statistics, "x1 = 0", &factors, NULL, &error));
+  apr_regression_statistics_test_hypothesis_async (statistics, factors, NULL, 0, NULL, on_result, &result);
+  g_assert_null (apr_regression_statistics_test_hypothesis_finish (other, wait_for (&result), &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+  g_assert_null (apr_regression_statistics_test_hypothesis_finish (statistics, foreign, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_clear_error (&error);
+  test = apr_regression_statistics_test_hypothesis_finish (statistics, result, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (test);
+  g_object_unref (result);
+}
+
 /* The statistics own what tests need: the model may be fitted to something else, or be gone. */
 static void
 test_without_the_model (void)
@@ -399,6 +426,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/hypothesis-test/text-errors", test_text_errors);
   g_test_add_func ("/hypothesis-test/async", test_async);
   g_test_add_func ("/hypothesis-test/hypothesis-async", test_hypothesis_async);
+  g_test_add_func ("/hypothesis-test/finish-is-misused", test_finish_is_misused);
   g_test_add_func ("/hypothesis-test/without-the-model", test_without_the_model);
 
   return g_test_run ();

@@ -183,6 +183,58 @@ test_shards_fail (Folder *folder, gconstpointer unused)
   g_assert_null (g_dir_read_name (dir));
 }
 
+static void
+keep_cb (GObject *object, GAsyncResult *result, gpointer data)
+{
+  *(GAsyncResult **) data = g_object_ref (result);
+}
+
+static gboolean
+finish_bytes (AprSafetensorsWriter *writer, GAsyncResult *result, GError **error)
+{
+  g_autoptr (GBytes) bytes = apr_safetensors_writer_write_to_bytes_finish (writer, result, error);
+
+  return bytes != NULL;
+}
+
+static void
+test_finish_is_misused (Folder *folder, gconstpointer unused)
+{
+  gboolean (*const finish[]) (AprSafetensorsWriter *, GAsyncResult *,
+                              GError **) = { apr_safetensors_writer_write_to_file_finish,
+                                             apr_safetensors_writer_write_shards_finish, finish_bytes };
+  g_autoptr (AprSafetensorsWriter) writer = writer_new ();
+  g_autoptr (AprSafetensorsWriter) other = writer_new ();
+  g_autoptr (GFile) dir = g_file_new_for_path (folder->folder);
+  g_autoptr (GFile) file = g_file_get_child (dir, "m.safetensors");
+  GAsyncResult *results[3] = { NULL };
+  GError *error = NULL;
+  guint i;
+  guint j;
+
+  g_test_summary ("The result of another call or writer fails, and the right one is still there.");
+
+  apr_safetensors_writer_write_to_file_async (writer, file, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[0]);
+  apr_safetensors_writer_write_shards_async (writer, dir, "s", 24, G_PRIORITY_DEFAULT, NULL, keep_cb,
+                                             &results[1]);
+  apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[2]);
+  while (results[0] == NULL || results[1] == NULL || results[2] == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  for (i = 0; i < G_N_ELEMENTS (finish); i++)
+    {
+      for (j = 0; j < G_N_ELEMENTS (results); j++)
+        {
+          g_assert_false (finish[i](i == j ? other : writer, results[j], &error));
+          g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+          g_clear_error (&error);
+        }
+      g_assert_true (finish[i](writer, results[i], &error));
+      g_assert_no_error (error);
+    }
+  for (i = 0; i < G_N_ELEMENTS (results); i++)
+    g_object_unref (results[i]);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -194,6 +246,7 @@ main (int argc, char **argv)
 #define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
   ADD ("/safetensors/write-async/shards", test_shards);
   ADD ("/safetensors/write-async/shards/fail", test_shards_fail);
+  ADD ("/safetensors/write-async/finish-is-misused", test_finish_is_misused);
 
   return g_test_run ();
 }

@@ -477,6 +477,52 @@ test_async (void)
 }
 
 static void
+test_finish_is_misused (void)
+{
+  const char *const columns[] = { "a", NULL };
+  g_autoptr (AprTableReader) reader = reader_new ("a,b\n1,2\n", -1);
+  g_autoptr (AprTableReader) other = reader_new ("a,b\nx,2\n", -1);
+  AprTensor *none;
+  GAsyncResult *results[3] = { NULL };
+  GError *error = NULL;
+  guint i;
+
+  g_test_summary ("The result of another call or reader fails, and the right one is still there.");
+
+  apr_table_reader_read_categories_async (other, columns, G_PRIORITY_DEFAULT, NULL, keep_result, &results[2]);
+  apr_table_reader_read_names_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &results[0]);
+  while (results[0] == NULL || results[2] == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &results[1]);
+  while (results[1] == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  for (i = 0; i < G_N_ELEMENTS (results); i++)
+    {
+      if (i != 0)
+        {
+          g_assert_false (apr_table_reader_read_names_finish (reader, results[i], &error));
+          g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+          g_clear_error (&error);
+        }
+      if (i != 1)
+        {
+          g_assert_false (apr_table_reader_read_finish (reader, results[i], &none, NULL, NULL, &error));
+          g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+          g_assert_null (none);
+          g_clear_error (&error);
+        }
+      g_assert_null (apr_table_reader_read_categories_finish (reader, results[i], &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+      g_clear_error (&error);
+    }
+  g_assert_true (apr_table_reader_read_names_finish (reader, results[0], &error));
+  g_assert_true (apr_table_reader_read_finish (reader, results[1], NULL, NULL, NULL, &error));
+  g_assert_cmpuint (apr_table_reader_get_n_rows (reader), ==, 1);
+  for (i = 0; i < G_N_ELEMENTS (results); i++)
+    g_object_unref (results[i]);
+}
+
+static void
 test_left_early (void)
 {
   g_autoptr (GArray) expected = g_array_new (FALSE, FALSE, sizeof (double));
@@ -531,6 +577,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-reader/row-numbers/while-reading", test_row_numbers_while_reading);
   g_test_add_func ("/table-reader/row-numbers/blocks", test_row_numbers_of_blocks);
   g_test_add_func ("/table-reader/async", test_async);
+  g_test_add_func ("/table-reader/finish-is-misused", test_finish_is_misused);
   g_test_add_func ("/table-reader/left-early", test_left_early);
   g_test_add_func ("/table-reader/file", test_file);
 

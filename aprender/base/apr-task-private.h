@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* That @result is of the asynchronous method with the tag @source_tag, called for @source, or of such a function where
+ * @source is %NULL. The message names @function, or the class of @source where @function is %NULL.
+ *
+ * Returns: (transfer none) (nullable): @result; %NULL with %APR_ERROR_FAILED where it is of another method or object */
+GTask *apr_task_check (
+  GAsyncResult *result, gpointer source, gpointer source_tag, const char *function, GError **error);
+
+G_END_DECLS
