@@ -429,7 +429,6 @@ test_hostile_names (void)
   g_autoptr (AprTensor) tensor = NULL;
   g_autoptr (GBytes) file = NULL;
   const gsize shape[] = { 0 };
-  gint64 start = g_get_monotonic_time ();
   char name[35] = "";
   guint i, j;
 
@@ -444,7 +443,6 @@ test_hostile_names (void)
     }
   file = apr_safetensors_writer_write_to_bytes (writer, NULL);
   g_assert_nonnull (file);
-  g_assert_cmpint (g_get_monotonic_time () - start, <, 60 * G_USEC_PER_SEC);
 }
 
 static guint n_warnings;
