@@ -7,9 +7,7 @@
 #include "aprender/base/apr-cpu-private.h"
 #include "aprender/cross-products/apr-exact-sums-private.h"
 
-/* Z'WZ in the whole numbers of GMP, in units of 2^-REFERENCE_SHIFT, which divides every product of three doubles. */
-#define REFERENCE_SHIFT (3 * 1074)
-
+/* Z'WZ in the whole numbers of GMP, in units of 2^-(3 1074), which divides every product of three doubles. */
 typedef struct
 {
   gsize n_columns;

@@ -2,7 +2,6 @@
 #include "aprender/cross-products/apr-cross-products-private.h"
 
 #include "aprender/estimator/apr-estimator-checks-private.h"
-#include "aprender/tensor/apr-tensor-private.h"
 
 /* Updates: samples that are added to a state. All that can fail is worked out first, and then the state changes. */
 

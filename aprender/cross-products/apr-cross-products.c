@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-cross-products-private.h"
 
-#include "aprender/estimator/apr-estimator-checks-private.h"
-#include "aprender/tensor/apr-tensor-private.h"
-
 /**
  * AprCrossProducts:
  *

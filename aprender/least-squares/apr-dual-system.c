@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 

@@ -234,7 +234,7 @@ load_boolean (GHashTable *metadata, const char *key, gboolean *value, GError **e
 }
 
 static gboolean
-load_double (GHashTable *metadata, const char *key, double least, double *value, GError **error)
+load_double (GHashTable *metadata, const char *key, double *value, GError **error)
 {
   const char *text = g_hash_table_lookup (metadata, key);
   char *end;
@@ -243,7 +243,7 @@ load_double (GHashTable *metadata, const char *key, double least, double *value,
   if (text == NULL)
     return TRUE;
   number = g_ascii_strtod (text, &end);
-  if (end == text || *end != '\0' || !(number >= least))
+  if (end == text || *end != '\0' || !(number >= 0))
     return fail_metadata (key, text, error);
 
   *value = number;
@@ -355,14 +355,14 @@ load_state (AprLinearResults *results,
     return FALSE;
 
   if (!load_boolean (metadata, KEY_FITTED_ALPHAS, &several, error) ||
-      !load_double (metadata, KEY_FITTED_ALPHA, 0, &results->fitted.alpha, error))
+      !load_double (metadata, KEY_FITTED_ALPHA, &results->fitted.alpha, error))
     return FALSE;
   if (several)
     results->fitted.alpha = NAN;
 
   if (!load_boolean (metadata, KEY_FITTED_INTERCEPT, &results->fitted.fit_intercept, error) ||
       !load_boolean (metadata, KEY_FITTED_POSITIVE, &results->fitted.positive, error) ||
-      !load_double (metadata, KEY_CONDITION_NUMBER, 0, &results->condition_number, error) ||
+      !load_double (metadata, KEY_CONDITION_NUMBER, &results->condition_number, error) ||
       !load_boolean (metadata, KEY_CORRECTLY_ROUNDED, &results->correctly_rounded, error) ||
       !load_dependent (results, metadata, n_features, error) || !check_dependent (results, n_features, error))
     return FALSE;

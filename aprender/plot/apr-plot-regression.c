@@ -38,13 +38,13 @@ find_range (const double *values, gsize n, double range[2])
 }
 
 static void
-add_level (AprPlot *plot, const double *x, gsize n, double level)
+add_zero_line (AprPlot *plot, const double *x, gsize n)
 {
+  const double zeros[2] = { 0, 0 };
   double range[2];
-  double levels[2] = { level, level };
 
   find_range (x, n, range);
-  apr_plot_add_line (plot, APR_PLOT_DASHED, range, levels, 2);
+  apr_plot_add_line (plot, APR_PLOT_DASHED, range, zeros, 2);
 }
 
 static void
@@ -123,7 +123,7 @@ apr_plot_new_residuals (AprRegressionDiagnostics *diagnostics, AprTensor *rows)
   const double *fitted = get_doubles (apr_regression_diagnostics_get_fitted_values (diagnostics), &n);
   const double *residuals = get_doubles (apr_regression_diagnostics_get_residuals (diagnostics), NULL);
 
-  add_level (plot, fitted, n, 0);
+  add_zero_line (plot, fitted, n);
   apr_plot_add_points (plot, fitted, residuals, n);
   add_smooth (plot, fitted, residuals, n);
   label_extremes (plot, fitted, residuals, residuals, n);
@@ -269,7 +269,7 @@ apr_plot_new_leverage (AprRegressionDiagnostics *diagnostics, gsize rank, AprTen
   gsize i;
 
   find_range (leverages, n, range);
-  add_level (plot, leverages, n, 0);
+  add_zero_line (plot, leverages, n);
   apr_plot_add_points (plot, leverages, residuals, n);
   if (range[1] > 0)
     for (i = 0; i < G_N_ELEMENTS (cook_levels); i++)

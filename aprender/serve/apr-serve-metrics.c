@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/serve/apr-serve-metrics.h"
 
-#include "aprender/serve/apr-serve-json.h"
 #include "aprender/serve/apr-serve-routes.h"
 
 /* The ends of the buckets, in microseconds; the last one has none. */

@@ -4,7 +4,6 @@
 #include <fenv.h>
 #include <math.h>
 
-#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/least-squares/apr-least-squares-private.h"
 
 /* The dual form, which models take where features are many beside the samples, on problems of any shape: against

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "aprender/base/apr-cpu-private.h"
-#include "aprender/cross-products/apr-residue-plan-private.h"
 #include "aprender/cross-products/apr-residue-team-private.h"
 
 /* Rests, short and long, with numbers of moduli that the test chooses, against sums in slices. */

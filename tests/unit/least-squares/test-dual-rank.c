@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
-#include "tests/rational.h"
 
 #include "aprender/least-squares/apr-dual-private.h"
 
