@@ -59,7 +59,7 @@ create_with_hyper_parameters (GType type, GHashTable *metadata, GError **error)
     }
 
   if (i == n)
-    self = APR_ESTIMATOR (g_object_new_with_properties (type, n_found, names, values));
+    self = apr_estimator_create (type, n_found, names, values, error);
   for (i = 0; i < n_found; i++)
     g_value_unset (&values[i]);
 

@@ -45,6 +45,10 @@ AprFitted *apr_estimator_ref_pending (AprEstimator *self) G_GNUC_WARN_UNUSED_RES
  * (nullable) */
 gpointer apr_estimator_ref_results (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Makes an estimator with these properties. Fails where a script's constructor does, with what it throws in the log. */
+AprEstimator *
+apr_estimator_create (GType type, guint n, const char **names, const GValue *values, GError **error);
+
 /* An update is a fit, a load or whatever else replaces what the estimator knows. There is one at a time: it begins,
  * finds something, and ends in the caller's main context with a swap and its notifications. */
 

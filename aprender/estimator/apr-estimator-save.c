@@ -26,12 +26,57 @@ copy_transient_properties (AprEstimator *from, AprEstimator *to)
     }
 }
 
+AprEstimator *
+apr_estimator_create (GType type, guint n, const char **names, const GValue *values, GError **error)
+{
+  GObject *object = g_object_new_with_properties (type, n, names, values);
+
+  /* Where a constructor in JavaScript throws, GJS logs that and gives nothing. */
+  if (APR_IS_ESTIMATOR (object))
+    return APR_ESTIMATOR (object);
+
+  g_clear_object (&object);
+  g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
+               "No %s can be made: its constructor must do without arguments, and not fail",
+               g_type_name (type));
+  return NULL;
+}
+
+static AprEstimator *
+clone_estimator (AprEstimator *self, GError **error)
+{
+  guint n;
+  g_autofree GParamSpec **pspecs = apr_hyper_parameters_list (G_OBJECT_GET_CLASS (self), &n);
+  g_autofree const char **names = g_new (const char *, n);
+  g_autofree GValue *values = g_new0 (GValue, n);
+  AprEstimator *clone;
+  guint i;
+
+  for (i = 0; i < n; i++)
+    {
+      names[i] = pspecs[i]->name;
+      g_value_init (&values[i], pspecs[i]->value_type);
+      g_object_get_property (G_OBJECT (self), names[i], &values[i]);
+    }
+
+  clone = apr_estimator_create (G_OBJECT_TYPE (self), n, names, values, error);
+  for (i = 0; i < n; i++)
+    g_value_unset (&values[i]);
+  if (clone != NULL)
+    copy_transient_properties (self, clone);
+
+  return clone;
+}
+
 /**
  * apr_estimator_clone:
  * @self: an estimator
  *
  * Makes an unfitted estimator of the same type with the same hyper-parameters, and with the same transient properties,
  * such as the number of threads.
+ *
+ * A class of a script whose constructor fails without arguments cannot be cloned: then this is a critical warning, and
+ * `NULL`.
  *
  * Returns: (transfer full): the new estimator
  *
@@ -40,29 +85,14 @@ copy_transient_properties (AprEstimator *from, AprEstimator *to)
 AprEstimator *
 apr_estimator_clone (AprEstimator *self)
 {
-  g_autofree GParamSpec **pspecs = NULL;
-  g_autofree const char **names = NULL;
-  g_autofree GValue *values = NULL;
+  g_autoptr (GError) error = NULL;
   AprEstimator *clone;
-  guint n;
-  guint i;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
 
-  pspecs = apr_hyper_parameters_list (G_OBJECT_GET_CLASS (self), &n);
-  names = g_new (const char *, n);
-  values = g_new0 (GValue, n);
-  for (i = 0; i < n; i++)
-    {
-      names[i] = pspecs[i]->name;
-      g_value_init (&values[i], pspecs[i]->value_type);
-      g_object_get_property (G_OBJECT (self), names[i], &values[i]);
-    }
-
-  clone = APR_ESTIMATOR (g_object_new_with_properties (G_OBJECT_TYPE (self), n, names, values));
-  for (i = 0; i < n; i++)
-    g_value_unset (&values[i]);
-  copy_transient_properties (self, clone);
+  clone = clone_estimator (self, &error);
+  if (clone == NULL)
+    g_critical ("%s", error->message);
 
   return clone;
 }
@@ -103,7 +133,8 @@ has_all (AprEstimator *self, const AprFitted *fitted)
  * The two share what was found, which never changes, so a copy of a linear regression takes no time, and has all
  * that the original has. A subclass with tensors of its own is copied by way of [method@Apr.Estimator.to_bytes].
  *
- * Returns: (transfer full): the copy; `NULL` with an error of [method@Apr.Estimator.to_bytes]
+ * Returns: (transfer full): the copy; `NULL` with an error of [method@Apr.Estimator.to_bytes], or with
+ *   %APR_ERROR_FAILED where the constructor of a class of a script fails without arguments
  *
  * Since: 0.1
  */
@@ -119,9 +150,10 @@ apr_estimator_copy (AprEstimator *self, GError **error)
   fitted = apr_estimator_ref_fitted (self);
   if (fitted->n_features == 0 || has_all (self, fitted))
     {
-      AprEstimator *copy = apr_estimator_clone (self);
+      AprEstimator *copy = clone_estimator (self, error);
 
-      apr_estimator_set_fitted (copy, fitted);
+      if (copy != NULL)
+        apr_estimator_set_fitted (copy, fitted);
       return copy;
     }
 

@@ -140,6 +140,47 @@ test('clone', () => {
   assertEqual(clone.fit(X, y).predict([[0, 0]]), model.predict([[0, 0]]));
 });
 
+// Its constructor cannot be called by the library, which has no arguments for it.
+const Needy = GObject.registerClass({GTypeName: 'TestNeedy'}, class Needy extends Apr.Estimator {
+  constructor({factor}) {
+    super();
+    this.factor = factor;
+  }
+
+  vfunc_fit() {
+    return this.set_result('mean', [this.factor]);
+  }
+
+  vfunc_predict(X) {
+    return Array(X.shape[0]).fill(0);
+  }
+});
+
+test('constructor-with-arguments', async () => {
+  // GLib warns of what GJS does then.
+  const fatal = GLib.log_set_always_fatal(GLib.LogLevelFlags.LEVEL_ERROR);
+  const model = new Needy({factor: 2});
+  const path = GLib.build_filenamev([GLib.get_tmp_dir(), `${GLib.uuid_string_random()}.safetensors`]);
+  const file = Gio.File.new_for_path(path);
+  const refusal = [Apr.Error, Apr.Error.FAILED, 'No TestNeedy can be made'];
+  // What the constructor throws, where it is called within the call.
+  assertThrows(() => model.copy(), TypeError, null, 'undefined');
+  assertThrows(() => model.clone(), TypeError, null, 'No TestNeedy can be cloned');
+  model.fit(X, y).save(path);
+  const bytes = model.to_bytes();
+  for (const make of [
+    () => model.copy(),
+    () => Needy.load(path),
+    () => Needy.load_from_file(file),
+    () => Needy.from_bytes(bytes),
+  ])
+    assertThrows(make, TypeError, null, 'undefined');
+  await assertRejects(Needy.load_from_file_async(file), ...refusal);
+  await assertRejects(Needy.from_bytes_async(bytes), ...refusal);
+  file.delete(null);
+  GLib.log_set_always_fatal(fatal);
+});
+
 test('save-and-load', () => withPath(path => {
   const model = new Mean({offset: 0.1, label: 'Grüße'}).fit(X, y);
   model.save(path);

@@ -36,7 +36,14 @@ function extend(Apr, functions) {
   for (const name of ['feature_names', 'target_names'])
     defineNames(Estimator.prototype, name);
 
-  const {fit, predict, score, set_result: setResult} = Estimator.prototype;
+  const {clone, fit, predict, score, set_result: setResult} = Estimator.prototype;
+
+  Estimator.prototype.clone = function () {
+    const made = clone.call(this);
+    if (made === null)
+      throw new TypeError(`No ${this.constructor.$gtype.name} can be cloned: its constructor must do without arguments, and not fail`);
+    return made;
+  };
 
   Estimator.prototype.set_result = function (name, result) {
     return setResult.call(this, name, toTensor(result, `The result “${name}”`));
