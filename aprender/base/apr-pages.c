@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/base/apr-pages-private.h"
+#include "aprender/base/apr-error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,4 +83,17 @@ apr_pages_free (gpointer pages)
     munmap (header.start, header.size);
   else
     free (header.start);
+}
+
+gpointer
+apr_memory_new (gsize n, gsize size, const char *what, GError **error)
+{
+  gsize n_bytes = G_MAXSIZE;
+  gpointer memory = g_size_checked_mul (&n_bytes, n, size) ? g_try_malloc (MAX (n_bytes, 1)) : NULL;
+
+  if (memory == NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "There is no memory for %s of %" G_GSIZE_FORMAT " bytes",
+                 what, n_bytes);
+
+  return memory;
 }

@@ -3,6 +3,10 @@
 #include "aprender/cross-products/apr-trimmed-words-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
+#include <string.h>
+
+#include "aprender/base/apr-pages-private.h"
+
 /* The sums as tensors of a file. */
 
 #define SUMS "sums"
@@ -106,8 +110,15 @@ load_words (
   /* In place, where they can be read there. */
   if (G_BYTE_ORDER != G_LITTLE_ENDIAN || (guintptr) words % sizeof *words != 0)
     {
-      words = copy = g_memdup2 (words, apr_tensor_get_n_elements (tensor) * sizeof *words);
-      for (i = 0; i < apr_tensor_get_n_elements (tensor); i++)
+      gsize n_words = apr_tensor_get_n_elements (tensor);
+
+      copy = apr_memory_new (n_words, sizeof *words, "sums", error);
+      if (copy == NULL)
+        return FALSE;
+      if (n_words > 0)
+        memcpy (copy, words, n_words * sizeof *words);
+      words = copy;
+      for (i = 0; i < n_words; i++)
         copy[i] = GUINT32_FROM_LE (copy[i]);
     }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
@@ -507,7 +508,9 @@ apr_sample_rows_new (
     return FALSE;
   take_x (rows, transposed);
 
-  rows->y = g_new (double, rows->n * rows->n_targets);
+  rows->y = apr_memory_new (rows->n, rows->n_targets * sizeof (double), "targets", error);
+  if (rows->y == NULL)
+    return FALSE;
   for (i = 0; i < rows->n_targets; i++)
     for (j = 0; j < rows->n; j++)
       rows->y[i * rows->n + j] =

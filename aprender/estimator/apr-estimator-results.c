@@ -3,6 +3,7 @@
 
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/estimator/apr-model-file-private.h"
+#include "aprender/tensor/apr-tensor-private.h"
 
 /* The results of a subclass that gives them to the base class: tensors by their names, which nobody changes. */
 
@@ -225,18 +226,6 @@ apr_estimator_save_results (AprEstimator *self, AprSafetensorsWriter *writer, GE
   return FALSE;
 }
 
-/* In memory of its own, so that the file may change. */
-static AprTensor *
-copy_tensor (AprTensor *tensor)
-{
-  gsize n_dims;
-  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
-  GBytes *bytes = apr_tensor_get_bytes (tensor);
-  g_autoptr (GBytes) copy = g_bytes_new (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-
-  return apr_tensor_new_from_bytes (apr_tensor_get_dtype (tensor), shape, n_dims, copy, NULL);
-}
-
 static gboolean
 read_count (AprSafetensorsReader *reader, const char *key, gsize *count, GError **error)
 {
@@ -269,10 +258,11 @@ apr_estimator_load_results (
   for (i = 0; names[i] != NULL; i++)
     {
       g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, names[i], error);
+      AprTensor *copy = tensor != NULL ? apr_tensor_copy (tensor, error) : NULL;
 
-      if (tensor == NULL)
+      if (copy == NULL)
         return FALSE;
-      g_hash_table_insert (results, g_strdup (names[i]), copy_tensor (tensor));
+      g_hash_table_insert (results, g_strdup (names[i]), copy);
     }
 
   take_results (self, g_steal_pointer (&results));

@@ -116,18 +116,6 @@ apr_linear_regression_save_tensors (AprEstimator *estimator, AprSafetensorsWrite
   return FALSE;
 }
 
-/* In memory of its own, so that the file may change. */
-static AprTensor *
-copy_tensor (AprTensor *tensor)
-{
-  gsize n_dims;
-  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
-  GBytes *bytes = apr_tensor_get_bytes (tensor);
-  g_autoptr (GBytes) copy = g_bytes_new (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-
-  return apr_tensor_new_from_bytes (apr_tensor_get_dtype (tensor), shape, n_dims, copy, NULL);
-}
-
 /* A tensor of F32 or F64 whose numbers are finite. */
 static AprTensor *
 load_tensor (AprSafetensorsReader *reader, const char *name, GError **error)
@@ -145,7 +133,7 @@ load_tensor (AprSafetensorsReader *reader, const char *name, GError **error)
   if (dtype == APR_DTYPE_F16 || dtype == APR_DTYPE_BF16)
     computed = apr_tensor_cast (tensor, APR_DTYPE_F32, error);
   else if (dtype == APR_DTYPE_F32 || dtype == APR_DTYPE_F64)
-    computed = copy_tensor (tensor);
+    computed = apr_tensor_copy (tensor, error);
   else
     g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
                  "The tensor “%s” is %s, but a linear regression has F64, F32, F16 or BF16", name,

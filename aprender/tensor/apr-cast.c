@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
+
 /* Elements as numbers: reading one of them, and casting all of them to a float dtype. */
 
 gboolean
@@ -282,7 +284,8 @@ read_for_rounding (AprDType dtype, const guint8 *data, gsize index)
  * a new reference to it; otherwise the elements are copied, which takes time: [method@Apr.Tensor.cast_async] does that
  * in a thread.
  *
- * Fails with %APR_ERROR_DTYPE if one of the two dtypes is not among those above.
+ * Fails with %APR_ERROR_DTYPE if one of the two dtypes is not among those above, and with %APR_ERROR_RANGE if there is
+ * no memory, as for a tensor of a mapped file that is larger than memory.
  *
  * Returns: (transfer full): the tensor with @dtype
  *
@@ -320,7 +323,9 @@ apr_tensor_cast (AprTensor *self, AprDType dtype, GError **error)
     return NULL;
 
   in = g_bytes_get_data (apr_tensor_get_bytes (self), NULL);
-  out = g_malloc (size);
+  out = apr_memory_new (size, 1, "a tensor", error);
+  if (out == NULL)
+    return NULL;
   for (i = 0; i < n_elements; i++)
     {
       if (i % ELEMENTS_PER_LOOK == 0 &&

@@ -35,6 +35,9 @@ char *apr_shape_to_string (const gsize *shape, gsize n_dims);
 /* Takes @data: elements of whole bytes, in host byte order, of the right size. */
 AprTensor *apr_tensor_new_take (AprDType dtype, const gsize *shape, gsize n_dims, gpointer data, gsize size);
 
+/* The same tensor in memory of its own, so that a file may change. Fails where there is no memory. */
+AprTensor *apr_tensor_copy (AprTensor *self, GError **error);
+
 /* Whether get_double () and cast () support the dtype. */
 gboolean apr_dtype_is_numeric (AprDType dtype);
 

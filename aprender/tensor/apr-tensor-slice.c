@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
+
 /* A 64-bit number with a separate sign, because a size can exceed G_MAXINT64. */
 typedef struct
 {
@@ -441,13 +443,9 @@ apr_slice_take (const AprSlice *self, GBytes *bytes, GError **error)
   if (self->n_axes > 0)
     {
       /* A mapped file can be larger than memory. */
-      data = g_try_malloc (self->n_bytes);
+      data = apr_memory_new (self->n_bytes, 1, "a slice", error);
       if (data == NULL)
-        {
-          g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                       "There is no memory for a slice of %" G_GSIZE_FORMAT " bytes", self->n_bytes);
-          return NULL;
-        }
+        return NULL;
       copy_pieces (self, data, (const guint8 *) g_bytes_get_data (bytes, NULL) + self->first);
       bytes = copy = g_bytes_new_take (data, self->n_bytes);
     }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/tensor/apr-tensor-private.h"
 
+#include <string.h>
+
+#include "aprender/base/apr-pages-private.h"
+
 #if G_BYTE_ORDER == G_BIG_ENDIAN
 void
 apr_tensor_swap_bytes (guint8 *data, gsize n_elements, gsize width)
@@ -20,21 +24,25 @@ apr_tensor_swap_bytes (guint8 *data, gsize n_elements, gsize width)
 #endif
 
 /* The elements in host byte order and aligned to @width: in place if possible, otherwise an aligned copy that is made
- * once and kept. */
+ * once and kept. Fails where there is no memory for it. */
 static gconstpointer
-apr_tensor_get_aligned (AprTensor *self, gsize width)
+apr_tensor_get_aligned (AprTensor *self, gsize width, GError **error)
 {
-  gconstpointer data = g_bytes_get_data (self->bytes, NULL);
+  gsize size;
+  gconstpointer data = g_bytes_get_data (self->bytes, &size);
   gpointer copy;
 
   if (G_BYTE_ORDER == G_LITTLE_ENDIAN && (guintptr) data % width == 0)
     return data;
 
   copy = g_atomic_pointer_get (&self->aligned);
-  if (copy != NULL || data == NULL)
+  if (copy != NULL || size == 0)
     return copy;
 
-  copy = g_memdup2 (data, g_bytes_get_size (self->bytes));
+  copy = apr_memory_new (size, 1, "an aligned copy", error);
+  if (copy == NULL)
+    return NULL;
+  memcpy (copy, data, size);
 #if G_BYTE_ORDER == G_BIG_ENDIAN
   apr_tensor_swap_bytes (copy, self->n_elements, width);
 #endif
@@ -69,7 +77,7 @@ check_dtype (AprTensor *self, AprDType dtype, GError **error)
  * Nothing is copied if the bytes are aligned, as they are in every file that this library writes. Otherwise the first
  * call makes an aligned copy, which the tensor keeps.
  *
- * Fails with %APR_ERROR_DTYPE if the dtype is not F32.
+ * Fails with %APR_ERROR_DTYPE if the dtype is not F32, and with %APR_ERROR_RANGE if there is no memory for the copy.
  *
  * Returns: (array length=n_values) (transfer none) (nullable): the elements, owned by the tensor; `NULL` on failure, or
  *   without an error if there are no elements
@@ -79,16 +87,20 @@ check_dtype (AprTensor *self, AprDType dtype, GError **error)
 const float *
 apr_tensor_get_floats (AprTensor *self, gsize *n_values, GError **error)
 {
+  const float *values;
+
   g_return_val_if_fail (self != NULL, NULL);
 
   if (n_values != NULL)
     *n_values = 0;
   if (!check_dtype (self, APR_DTYPE_F32, error))
     return NULL;
-  if (n_values != NULL)
+
+  values = apr_tensor_get_aligned (self, sizeof (float), error);
+  if (n_values != NULL && values != NULL)
     *n_values = self->n_elements;
 
-  return apr_tensor_get_aligned (self, sizeof (float));
+  return values;
 }
 
 /**
@@ -109,16 +121,20 @@ apr_tensor_get_floats (AprTensor *self, gsize *n_values, GError **error)
 const double *
 apr_tensor_get_doubles (AprTensor *self, gsize *n_values, GError **error)
 {
+  const double *values;
+
   g_return_val_if_fail (self != NULL, NULL);
 
   if (n_values != NULL)
     *n_values = 0;
   if (!check_dtype (self, APR_DTYPE_F64, error))
     return NULL;
-  if (n_values != NULL)
+
+  values = apr_tensor_get_aligned (self, sizeof (double), error);
+  if (n_values != NULL && values != NULL)
     *n_values = self->n_elements;
 
-  return apr_tensor_get_aligned (self, sizeof (double));
+  return values;
 }
 
 /**

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
+
 /**
  * AprTensor:
  *
@@ -169,11 +171,37 @@ apr_tensor_new_take (AprDType dtype, const gsize *shape, gsize n_dims, gpointer 
   return apr_tensor_new_unchecked (dtype, shape, n_dims, n_elements, g_bytes_new_take (data, size));
 }
 
+static gpointer
+copy_bytes (gconstpointer data, gsize size, GError **error)
+{
+  gpointer copy = apr_memory_new (size, 1, "a tensor", error);
+
+  if (copy != NULL && size > 0)
+    memcpy (copy, data, size);
+
+  return copy;
+}
+
+AprTensor *
+apr_tensor_copy (AprTensor *self, GError **error)
+{
+  gsize size;
+  gconstpointer data = g_bytes_get_data (self->bytes, &size);
+  gpointer copy = copy_bytes (data, size, error);
+
+  if (copy == NULL)
+    return NULL;
+
+  return apr_tensor_new_unchecked (self->dtype, self->shape, self->n_dims, self->n_elements,
+                                   g_bytes_new_take (copy, size));
+}
+
 static AprTensor *
 new_from_values (
   AprDType dtype, gconstpointer values, gsize n_values, const gsize *shape, gsize n_dims, GError **error)
 {
   g_autofree char *text = NULL;
+  gpointer copy;
   gsize n_elements;
   gsize n_bytes;
 
@@ -189,7 +217,9 @@ new_from_values (
       return NULL;
     }
 
-  return apr_tensor_new_take (dtype, shape, n_dims, g_memdup2 (values, n_bytes), n_bytes);
+  copy = copy_bytes (values, n_bytes, error);
+
+  return copy != NULL ? apr_tensor_new_take (dtype, shape, n_dims, copy, n_bytes) : NULL;
 }
 
 /**
@@ -203,7 +233,7 @@ new_from_values (
  * Creates an F32 tensor from a copy of @values.
  *
  * Fails with %APR_ERROR_SHAPE if the number of values is not the product of the shape, and with %APR_ERROR_RANGE if
- * that product overflows.
+ * that product overflows or there is no memory.
  *
  * Returns: (transfer full): the tensor
  *
@@ -230,7 +260,7 @@ apr_tensor_new_from_floats (
  * Creates an F64 tensor from a copy of @values.
  *
  * Fails with %APR_ERROR_SHAPE if the number of values is not the product of the shape, and with %APR_ERROR_RANGE if
- * that product overflows.
+ * that product overflows or there is no memory.
  *
  * Returns: (transfer full): the tensor
  *

@@ -59,6 +59,27 @@ test_too_much (void)
   g_test_trap_assert_stderr ("*no memory for * elements of 8 bytes*");
 }
 
+static void
+test_reported (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree gpointer nothing = apr_memory_new (0, 8, "a test", &error);
+  g_autofree char *some = apr_memory_new (3, 8, "a test", &error);
+
+  g_test_summary ("What a file or a caller is too large for is an error with the number.");
+
+  g_assert_no_error (error);
+  g_assert_nonnull (nothing);
+  memset (some, 1, 24);
+  g_assert_null (apr_memory_new (G_MAXSSIZE / 8, 8, "a test", &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  if (GLIB_SIZEOF_SIZE_T == 8)
+    assert_message_has (error, "There is no memory for a test of 9223372036854775800 bytes");
+  g_clear_error (&error);
+  g_assert_null (apr_memory_new (G_MAXSIZE / 8 + 2, 8, "a test", &error)); /* 8 bytes, if it wrapped around */
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -66,6 +87,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/pages/memory", test_memory);
   g_test_add_func ("/pages/too-much", test_too_much);
+  g_test_add_func ("/pages/reported", test_reported);
 
   return g_test_run ();
 }

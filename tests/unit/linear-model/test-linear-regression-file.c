@@ -3,6 +3,7 @@
 
 #include <fenv.h>
 #include <math.h>
+#include <sys/mman.h>
 
 /* Whatever a model was fitted with and to can be saved, and loaded again. */
 
@@ -231,6 +232,63 @@ test_load_half_precision (void)
     }
 }
 
+/* AddressSanitizer asks this, and would else end a program that asks for too much. */
+const char *__asan_default_options (void);
+
+const char *
+__asan_default_options (void)
+{
+  return "allocator_may_return_null=1";
+}
+
+static void
+test_larger_than_memory (void)
+{
+#if GLIB_SIZEOF_SIZE_T >= 8
+  static const char *const dtypes[] = { "F32", "F64", "BF16", "F16" };
+  const gsize size = (gsize) 1 << 46;
+  char *file = mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  gsize i;
+
+  g_test_summary (
+    "A file that is larger than memory can be opened, but no model made of it: a second time there are "
+    "not so many addresses.");
+
+  if (file == MAP_FAILED)
+    {
+      g_test_skip ("the system does not map so much");
+      return;
+    }
+
+  for (i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      gsize width = g_str_equal (dtypes[i], "F64") ? 8 : g_str_equal (dtypes[i], "F32") ? 4 : 2;
+      gsize n = size / width / 1024 * 1023;
+      g_autofree char *header =
+        g_strdup_printf ("{\"coefficients\":{\"dtype\":\"%s\",\"shape\":[%zu],\"data_offsets\":[0,%zu]},"
+                         "\"intercept\":{\"dtype\":\"%s\",\"shape\":[1],\"data_offsets\":[%zu,%zu]}}",
+                         dtypes[i], n, n * width, dtypes[i], n * width, (n + 1) * width);
+      guint64 length = GUINT64_TO_LE ((guint64) strlen (header));
+      g_autofree char *expected =
+        g_strdup_printf ("no memory for a tensor of %zu bytes", width == 2 ? 4 * n : n * width);
+      g_autoptr (GBytes) bytes = NULL;
+      g_autoptr (AprLinearRegression) model = NULL;
+      g_autoptr (GError) error = NULL;
+
+      memcpy (file, &length, sizeof length);
+      memcpy (file + sizeof length, header, strlen (header));
+      bytes = g_bytes_new_static (file, sizeof length + strlen (header) + (n + 1) * width);
+      model = apr_linear_regression_from_bytes (bytes, &error);
+      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      assert_message_has (error, expected);
+      g_assert_null (model);
+    }
+  munmap (file, size);
+#else
+  g_test_skip ("a program cannot map so much");
+#endif
+}
+
 static void
 test_bytes_keep_everything (void)
 {
@@ -274,6 +332,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/linear-regression/file/widest", test_widest);
   g_test_add_func ("/linear-regression/file/errors", test_load_errors);
   g_test_add_func ("/linear-regression/file/half-precision", test_load_half_precision);
+  g_test_add_func ("/linear-regression/file/larger-than-memory", test_larger_than_memory);
   g_test_add_func ("/linear-regression/file/bytes-keep-everything", test_bytes_keep_everything);
 
   return g_test_run ();

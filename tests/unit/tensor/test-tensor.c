@@ -46,6 +46,56 @@ test_from_bytes_shares (void)
   assert_same_double (element (x, 1), -2.5);
 }
 
+/* AddressSanitizer asks this, and would else end a program that asks for too much. */
+const char *__asan_default_options (void);
+
+const char *
+__asan_default_options (void)
+{
+  return "allocator_may_return_null=1";
+}
+
+static void
+test_larger_than_memory (void)
+{
+  static const guint8 bytes[sizeof (double) + 1];
+  const gsize n = G_MAXSSIZE / 64;
+  const double *values = (gconstpointer) bytes;
+  const AprDType dtypes[] = { APR_DTYPE_BF16, APR_DTYPE_F32, APR_DTYPE_F64 };
+  gsize i;
+
+  g_test_summary ("What would copy more than memory can hold fails, and touches nothing.");
+
+  for (i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      gsize size = n * apr_dtype_get_bits (dtypes[i]) / 8;
+      g_autoptr (GError) error = NULL;
+      g_autoptr (AprTensor) tensor = /* never aligned */
+        apr_tensor_new_from_memory (dtypes[i], &n, 1, (const guint8 *) ((guintptr) bytes | 1), size, NULL,
+                                    NULL, &error);
+      gsize n_values = 1;
+
+      g_assert_no_error (error);
+      g_assert_null (
+        apr_tensor_cast (tensor, dtypes[i] == APR_DTYPE_F32 ? APR_DTYPE_F64 : APR_DTYPE_F32, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      assert_message_has (error, "no memory for a tensor of ");
+      g_clear_error (&error);
+      if (dtypes[i] == APR_DTYPE_F32)
+        g_assert_null (apr_tensor_get_floats (tensor, &n_values, &error));
+      else if (dtypes[i] == APR_DTYPE_F64)
+        g_assert_null (apr_tensor_get_doubles (tensor, &n_values, &error));
+      else
+        continue;
+      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      g_assert_cmpuint (n_values, ==, 0);
+      g_clear_error (&error);
+
+      g_assert_null (apr_tensor_new_from_doubles (values, n, &n, 1, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+    }
+}
+
 static void
 test_scalar_and_empty (void)
 {
@@ -600,6 +650,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/tensor/from-doubles", test_from_doubles);
   g_test_add_func ("/tensor/from-floats-is-little-endian", test_from_floats_is_little_endian);
   g_test_add_func ("/tensor/from-bytes-shares", test_from_bytes_shares);
+  g_test_add_func ("/tensor/larger-than-memory", test_larger_than_memory);
   g_test_add_func ("/tensor/scalar-and-empty", test_scalar_and_empty);
   g_test_add_func ("/tensor/wrong-sizes", test_wrong_sizes);
   g_test_add_func ("/tensor/wrong-number-of-values", test_wrong_number_of_values);
