@@ -558,7 +558,9 @@ apr_inference_predict_interval (const AprInference *self,
   if (!finite && !apr_estimator_check_finite ("X", x, error))
     return FALSE;
 
-  *lower = apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&lower_ends), size);
-  *upper = apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&upper_ends), size);
+  if (lower != NULL)
+    *lower = apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&lower_ends), size);
+  if (upper != NULL)
+    *upper = apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, g_steal_pointer (&upper_ends), size);
   return TRUE;
 }

@@ -370,8 +370,8 @@ predict_interval (AprLinearRegression *self,
  * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
  * @level: how sure the intervals are, between 0 and 1, such as 0.95
  * @kind: what is to be within them
- * @lower: (out) (transfer full): the lower ends, F64, in the shape of the predictions
- * @upper: (out) (transfer full): the upper ends
+ * @lower: (out) (optional) (transfer full): the lower ends, F64, in the shape of the predictions
+ * @upper: (out) (optional) (transfer full): the upper ends
  * @error: return location for an error
  *
  * Predicts, with an interval of the probability @level: for the mean of all samples with these features, or for one
@@ -398,8 +398,6 @@ apr_linear_regression_predict_interval (AprLinearRegression *self,
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
   g_return_val_if_fail (kind == APR_INTERVAL_CONFIDENCE || kind == APR_INTERVAL_PREDICTION, FALSE);
-  g_return_val_if_fail (lower != NULL, FALSE);
-  g_return_val_if_fail (upper != NULL, FALSE);
 
   return predict_interval (self, x, level, kind, g_cancellable_get_current (), lower, upper, error);
 }
@@ -463,8 +461,8 @@ apr_linear_regression_predict_interval_async (AprLinearRegression *self,
  * apr_linear_regression_predict_interval_finish:
  * @self: a linear regression
  * @result: what the callback was called with
- * @lower: (out) (transfer full): the lower ends, F64, in the shape of the predictions
- * @upper: (out) (transfer full): the upper ends
+ * @lower: (out) (optional) (transfer full): the lower ends, F64, in the shape of the predictions
+ * @upper: (out) (optional) (transfer full): the upper ends
  * @error: return location for an error
  *
  * Ends what [method@Apr.LinearRegression.predict_interval_async] began.
@@ -480,14 +478,14 @@ apr_linear_regression_predict_interval_finish (
   AprEstimatorCall *call;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
-  g_return_val_if_fail (lower != NULL, FALSE);
-  g_return_val_if_fail (upper != NULL, FALSE);
 
   call = apr_estimator_call_finish (self, result, apr_linear_regression_predict_interval_async, error);
   if (call == NULL)
     return FALSE;
 
-  *lower = g_steal_pointer (&call->results[0]);
-  *upper = g_steal_pointer (&call->results[1]);
+  if (lower != NULL)
+    *lower = g_steal_pointer (&call->results[0]);
+  if (upper != NULL)
+    *upper = g_steal_pointer (&call->results[1]);
   return TRUE;
 }

@@ -47,6 +47,16 @@ test_intervals (void)
     }
 
   g_clear_pointer (&lower, apr_tensor_unref);
+  g_clear_pointer (&mean_upper, apr_tensor_unref);
+  g_assert_true (apr_linear_regression_predict_interval (model, new_x, 0.9, APR_INTERVAL_PREDICTION, &lower,
+                                                         NULL, &error));
+  g_assert_true (apr_linear_regression_predict_interval (model, new_x, 0.9, APR_INTERVAL_CONFIDENCE, NULL,
+                                                         &mean_upper, &error));
+  g_assert_no_error (error);
+  assert_close (element (lower, 0), expected[0][2], 1e-11);
+  assert_close (element (mean_upper, 0), expected[0][1], 1e-11);
+
+  g_clear_pointer (&lower, apr_tensor_unref);
   g_assert_false (apr_linear_regression_predict_interval (model, new_x, 1, APR_INTERVAL_PREDICTION, &lower,
                                                           &upper, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
