@@ -411,7 +411,11 @@ apr_cross_products_new_with_precision (gsize n_features,
                                        AprPrecision precision,
                                        GError **error)
 {
-  AprExactSums *sums = create_sums (n_features, n_targets, error);
+  AprExactSums *sums;
+
+  g_return_val_if_fail (precision >= APR_PRECISION_EXACT && precision <= APR_PRECISION_DOUBLE, NULL);
+
+  sums = create_sums (n_features, n_targets, error);
 
   return sums != NULL ? apr_cross_products_new_with_sums (sums, precision) : NULL;
 }

@@ -146,6 +146,7 @@ void
 apr_linear_regression_set_dtype (AprLinearRegression *self, AprDType dtype)
 {
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+  g_return_if_fail (dtype >= APR_DTYPE_NONE && dtype <= APR_DTYPE_U64);
 
   SET_OPTION (self, solver.dtype, dtype, "dtype");
 }
@@ -181,6 +182,7 @@ void
 apr_linear_regression_set_precision (AprLinearRegression *self, AprPrecision precision)
 {
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
+  g_return_if_fail (precision >= APR_PRECISION_EXACT && precision <= APR_PRECISION_DOUBLE);
 
   SET_OPTION (self, precision, precision, "precision");
 }

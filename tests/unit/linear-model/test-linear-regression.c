@@ -57,6 +57,20 @@ test_properties (void)
 }
 
 static void
+test_wrong_enumerations (void)
+{
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+
+  g_test_expect_message ("aprender", G_LOG_LEVEL_CRITICAL, "*set_precision*assertion*failed*");
+  apr_linear_regression_set_precision (model, APR_PRECISION_DOUBLE + 1);
+  g_test_expect_message ("aprender", G_LOG_LEVEL_CRITICAL, "*set_dtype*assertion*failed*");
+  apr_linear_regression_set_dtype (model, APR_DTYPE_U64 + 1);
+  g_test_assert_expected_messages ();
+  g_assert_cmpint (apr_linear_regression_get_precision (model), ==, APR_PRECISION_EXACT);
+  g_assert_cmpint (apr_linear_regression_get_dtype (model), ==, APR_DTYPE_NONE);
+}
+
+static void
 test_years (void)
 {
   double years[20];
@@ -657,6 +671,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
 #define ADD(path, function) g_test_add_func ("/linear-regression/" path, function)
+  ADD ("wrong-enumerations", test_wrong_enumerations);
   ADD ("properties", test_properties);
   ADD ("fit/years", test_years);
   ADD ("fit/notifies-in-one-go", test_notifies_in_one_go);
