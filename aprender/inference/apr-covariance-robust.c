@@ -9,6 +9,7 @@
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
+#include "aprender/inference/apr-residuals-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -21,46 +22,6 @@
 
 /* From here on a leverage is 1, but for rounding. */
 #define MIN_LEFT 0x1p-34
-
-typedef struct
-{
-  const AprInference *inference;
-  const double *solutions; /* by position */
-  AprTensor *x;
-  AprTensor *y;
-  gsize n_targets;
-  gsize target;
-  double *residuals;
-} Residuals;
-
-static void
-find_residuals (gpointer data, gsize part, gsize n_parts)
-{
-  const Residuals *self = data;
-  const AprInference *inference = self->inference;
-  const guint8 *y = g_bytes_get_data (apr_tensor_get_bytes (self->y), NULL);
-  AprDType y_dtype = apr_tensor_get_dtype (self->y);
-  AprRows rows;
-  g_autofree double *row = NULL;
-  gsize end;
-  gsize i;
-  gsize j;
-
-  apr_rows_init (&rows, "X", self->x);
-  row = g_new (double, rows.n_columns + 1);
-  end = rows.n_rows / n_parts * (part + 1) + (part + 1 == n_parts ? rows.n_rows % n_parts : 0);
-  for (i = rows.n_rows / n_parts * part; i < end; i++)
-    {
-      double fitted = 0;
-
-      apr_rows_read (&rows, i, 1, 0, rows.n_columns, rows.n_columns, row);
-      for (j = inference->first; j < inference->n; j++)
-        fitted += self->solutions[j] * row[inference->term[j] - inference->first];
-      if (inference->first > 0)
-        fitted += self->solutions[0];
-      self->residuals[i] = apr_dtype_read_double (y_dtype, y, i * self->n_targets + self->target) - fitted;
-    }
-}
 
 static gboolean
 check_residual (
@@ -84,13 +45,14 @@ check_residual (
  * 2^-exponent, so that they are at most 1. Samples without weight do not count. */
 static double *
 find_roots (const AprInference *inference,
+            const AprInferenceSource *source,
             AprTensor *x,
             AprTensor *y,
             AprTensor *sample_weight,
             AprCovarianceKind kind,
             gsize target,
             const AprRun *run,
-            int *exponent,
+            gint64 *exponent,
             gboolean *any,
             GError **error)
 {
@@ -98,12 +60,13 @@ find_roots (const AprInference *inference,
   gboolean corrected = kind == APR_COVARIANCE_HC2 || kind == APR_COVARIANCE_HC3;
   g_autofree double *values = g_new (double, n);
   g_autofree double *leverages = corrected ? g_new (double, n) : NULL;
-  g_autofree double *solutions = apr_inference_get_solutions (inference, target);
-  Residuals residuals = { inference, solutions, x, y, inference->n_targets, target, values };
   double max = 0;
+  int top;
   gsize i;
 
-  apr_parallel_run (find_residuals, &residuals, run->n_threads, 4 * (double) n * (double) inference->n);
+  if (!apr_inference_find_residuals (inference, source, x, y, sample_weight, target, run, values, exponent,
+                                     error))
+    return NULL;
   if (corrected && !apr_inference_get_leverages (inference, x, run, leverages, error))
     return NULL;
   for (i = 0; i < n; i++)
@@ -128,9 +91,10 @@ find_roots (const AprInference *inference,
     }
 
   *any = max > 0;
-  (void) frexp (max, exponent);
+  (void) frexp (max, &top);
   for (i = 0; i < n; i++)
-    values[i] = ldexp (values[i], -*exponent);
+    values[i] = ldexp (values[i], -top);
+  *exponent += top;
 
   return g_steal_pointer (&values);
 }
@@ -355,12 +319,12 @@ apr_covariance_init_robust (AprCovariance *self,
   AprDoubleDoubles products;
   gboolean any;
   gint64 shift = 0;
-  int exponent;
+  gint64 exponent;
   mpz_t entry;
   gsize i;
 
   *self = (AprCovariance){ NULL };
-  roots = find_roots (inference, x, y, sample_weight, kind, target, run, &exponent, &any, error);
+  roots = find_roots (inference, source, x, y, sample_weight, kind, target, run, &exponent, &any, error);
   if (roots == NULL)
     return FALSE;
 
@@ -393,8 +357,8 @@ apr_covariance_init_robust (AprCovariance *self,
   if (kind == APR_COVARIANCE_HC1)
     self->factor = apr_dd_divide ((AprDoubleDouble){ (double) inference->n_samples, 0 },
                                   (AprDoubleDouble){ (double) inference->df_residual, 0 });
-  self->exponent = 2 * ((gint64) exponent + scores.exponent - (gint64) inference->exponent) + shift +
-                   apr_design_get_exponent (&sums);
+  self->exponent =
+    2 * (exponent + scores.exponent - (gint64) inference->exponent) + shift + apr_design_get_exponent (&sums);
 
   return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
 }

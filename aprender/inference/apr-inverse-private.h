@@ -58,6 +58,16 @@ void apr_inverse_correct_long (const AprInverse *self,
 /* The solution and the residual sum of squares of @target by exact residuals, from a solution that is near. */
 gboolean apr_inverse_refine (AprInverse *self, const AprDesign *design, gsize target, const AprRun *run);
 
+/* The scaled solution of @target times 2^fraction, from one that is @near, by the @root of an inverse: so exactly that
+ * what it leaves of each sample errs by less than 2^-53 of the root of the sum of squares. It means nothing where
+ * cancelled. Returns: the fraction */
+gint64 apr_inverse_solve_exactly (AprDoubleDoubles root,
+                                  const AprDesign *design,
+                                  gsize target,
+                                  const double *near,
+                                  mpz_t *numbers,
+                                  const AprRun *run);
+
 /* inverse = root' root */
 gboolean apr_inverse_square_root (AprInverse *self, const AprRun *run);
 

@@ -14,6 +14,14 @@
 /* Steps without an exact fit: a sum of squares this small is none of doubles. */
 #define MAX_STEPS 400
 
+/* Bits by which a solution's sum of squares, less the least one, is below that: so that the least one can be told, or
+ * so that what the solution leaves of each sample can. */
+#define SQUARES_MARGIN 8
+#define SAMPLES_MARGIN 116
+
+/* Steps after which the root, which was rounded, is taken to be too coarse. */
+#define FEW_STEPS 8
+
 /* A solution b = z 2^-fraction in scaled numbers, and what is exactly true of it, with s the scales and t the target's:
  *
  *   residual[j] = 2^fine (c[j] - sum over i of P[j][i] b[i] 2^(t - s[i]))
@@ -144,7 +152,7 @@ find_correction (const AprInverse *self, const Solution *solution, AprDoubleDoub
 /* Of the sum of squares that a solution leaves, (b - b*)'P(b - b*) = r'P^-1 r is above the least one: a part that is
  * small, and known to some 50 bits. */
 static gboolean
-refine (AprInverse *self, Solution *solution, gsize target, const AprRun *run)
+refine (AprInverse *self, Solution *solution, gsize target, int margin, int max_steps, const AprRun *run)
 {
   gsize n = self->n;
   g_autofree AprDoubleDouble *correction = g_new (AprDoubleDouble, n + 1);
@@ -152,7 +160,7 @@ refine (AprInverse *self, Solution *solution, gsize target, const AprRun *run)
   int step;
   gsize i;
 
-  for (step = 0; step < MAX_STEPS; step++)
+  for (step = 0; step < max_steps; step++)
     {
       gint64 top = 0; /* the residual's top bit, scaled */
       gint64 bits;
@@ -180,7 +188,7 @@ refine (AprInverse *self, Solution *solution, gsize target, const AprRun *run)
       mpf_set_prec (self->residuals[target], 192);
       mpf_set_z (self->residuals[target], solution->value);
       bits = (gint64) mpz_sizeinbase (solution->value, 2) - 1;
-      if (bits - 2 * top - 8 > ilogb (excess > 0 ? excess : DBL_MIN) + 1)
+      if (bits - 2 * top - margin > ilogb (excess > 0 ? excess : DBL_MIN) + 1)
         {
           mpf_set_d (low, excess);
           if (top >= 0)
@@ -205,7 +213,7 @@ refine (AprInverse *self, Solution *solution, gsize target, const AprRun *run)
         }
       mpf_clear (low);
 
-      if (step == 2 && apr_is_exact_fit (solution->design, target, run))
+      if (step == 2 && (solution->design->saturated || apr_is_exact_fit (solution->design, target, run)))
         {
           mpf_set_ui (self->residuals[target], 0);
           return TRUE;
@@ -250,8 +258,73 @@ apr_inverse_refine (AprInverse *self, const AprDesign *design, gsize target, con
       add_double (solution.z[i], near.high, solution.fraction);
       add_double (solution.z[i], near.low, solution.fraction);
     }
-  known = refine (self, &solution, target, run);
+  known = refine (self, &solution, target, SQUARES_MARGIN, MAX_STEPS, run);
   solution_clear (&solution);
 
   return known;
+}
+
+/* Refines from @near; false where that does not get there. */
+static gboolean
+refine_from (AprInverse *self,
+             const AprDesign *design,
+             gsize target,
+             const double *near,
+             int max_steps,
+             mpz_t *numbers,
+             gint64 *fraction,
+             const AprRun *run)
+{
+  Solution solution;
+  gboolean known;
+  gsize i;
+
+  solution_init (&solution, self, design, target);
+  for (i = 0; i < self->n; i++)
+    add_double (solution.z[i], near[i], solution.fraction);
+  known = refine (self, &solution, target, SAMPLES_MARGIN, max_steps, run);
+  *fraction = solution.fraction;
+  for (i = 0; i < self->n; i++)
+    mpz_swap (numbers[i], solution.z[i]);
+  solution_clear (&solution);
+
+  return known;
+}
+
+gint64
+apr_inverse_solve_exactly (AprDoubleDoubles root,
+                           const AprDesign *design,
+                           gsize target,
+                           const double *near,
+                           mpz_t *numbers,
+                           const AprRun *run)
+{
+  AprInverse inverse = {
+    .n = design->n, .n_targets = design->n_targets, .n_right = design->n_columns - design->n, .root = root
+  };
+  gint64 fraction;
+  gboolean known;
+  gsize i;
+
+  inverse.solutions = apr_double_doubles_new (inverse.n_right, inverse.n);
+  inverse.residuals = g_new (mpf_t, inverse.n_targets);
+  for (i = 0; i < inverse.n_targets; i++)
+    mpf_init2 (inverse.residuals[i], 64);
+
+  known = refine_from (&inverse, design, target, near, FEW_STEPS, numbers, &fraction, run);
+  inverse.root = known ? (AprDoubleDoubles){ NULL } : apr_double_doubles_new (inverse.n, inverse.n);
+  if (!known && !apr_run_is_cancelled (run) && apr_inverse_factorise_long (&inverse, design, run))
+    known = refine_from (&inverse, design, target, near, MAX_STEPS, numbers, &fraction, run);
+  apr_inverse_clear (&inverse);
+
+  /* No samples have such products, but for their rounding. */
+  for (i = 0; i < design->n && !known; i++)
+    {
+      if (i == 0)
+        fraction = FIRST_FRACTION;
+      mpz_set_ui (numbers[i], 0);
+      add_double (numbers[i], near[i], fraction);
+    }
+
+  return fraction;
 }

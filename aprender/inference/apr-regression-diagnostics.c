@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/inference/apr-residuals-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 enum
@@ -120,7 +121,8 @@ apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
   /**
    * AprRegressionDiagnostics:residuals: (getter get_residuals)
    *
-   * The targets less the predictions, [n_samples].
+   * What the exact solution leaves of the targets, [n_samples]: the targets less the predictions, but without the
+   * rounding of these. They are exactly 0 where the fit is perfect.
    *
    * Since: 0.1
    */
@@ -186,9 +188,29 @@ apr_regression_diagnostics_init (AprRegressionDiagnostics *self)
     self->vectors[i] = apr_tensor_new_from_doubles (NULL, 0, &n, 1, NULL);
 }
 
+/* The residual standard error in units of 2^@exponent. */
+static double
+find_sigma (const AprInference *self, gsize target, gint64 exponent)
+{
+  double sigma;
+  mpf_t variance;
+
+  if (self->df_residual == 0)
+    return NAN;
+
+  mpf_init2 (variance, APR_INFERENCE_PRECISION);
+  mpf_div_ui (variance, self->residuals[target], (gulong) MIN (self->df_residual, G_MAXULONG));
+  mpf_sqrt (variance, variance);
+  sigma = apr_inference_to_double (variance, self->exponent / 2 - exponent);
+  mpf_clear (variance);
+
+  return sigma;
+}
+
 /* @y and @predictions have one row for each sample, and @sample_weight is none or a vector. */
 AprRegressionDiagnostics *
 apr_inference_diagnose (const AprInference *self,
+                        const AprInferenceSource *source,
                         AprTensor *x,
                         AprTensor *y,
                         AprTensor *sample_weight,
@@ -201,8 +223,9 @@ apr_inference_diagnose (const AprInference *self,
   AprRegressionDiagnostics *diagnostics;
   gsize n = apr_tensor_get_shape (x, NULL)[0];
   double df = (double) self->df_residual;
-  double sigma = sqrt (apr_inference_to_double (self->residuals[target], self->exponent) / df);
   double *vectors[N_VECTORS];
+  gint64 exponent;
+  double sigma;
   double differences = 0;
   double squares = 0;
   double before = 0;
@@ -211,27 +234,29 @@ apr_inference_diagnose (const AprInference *self,
 
   for (i = 0; i < N_VECTORS; i++)
     vectors[i] = g_new (double, n);
-  if (!apr_inference_get_leverages (self, x, run, vectors[LEVERAGES], error))
+  if (!apr_inference_get_leverages (self, x, run, vectors[LEVERAGES], error) ||
+      !apr_inference_find_residuals (self, source, x, y, sample_weight, target, run, vectors[RESIDUALS],
+                                     &exponent, error))
     {
       for (i = 0; i < N_VECTORS; i++)
         g_free (vectors[i]);
       return NULL;
     }
 
+  /* In the unit of the residuals, in which squares are neither too large nor too small. */
+  sigma = find_sigma (self, target, exponent);
   for (i = 0; i < n; i++)
     {
       double weight = sample_weight != NULL ? apr_tensor_get_double (sample_weight, i, NULL) : 1;
-      double fitted = apr_tensor_get_double (predictions, i * self->n_targets + target, NULL);
-      double residual = apr_tensor_get_double (y, i * self->n_targets + target, NULL) - fitted;
-      double weighted = sqrt (weight) * residual;
+      double weighted = sqrt (weight) * vectors[RESIDUALS][i] / sigma;
       double leverage = MIN (weight * vectors[LEVERAGES][i], 1);
       double left = 1 - leverage;
       /* A leverage of 1 is known but for rounding. */
-      double standardized = self->df_residual > 0 && left > 0x1p-34 ? weighted / (sigma * sqrt (left)) : NAN;
+      double standardized = self->df_residual > 0 && left > 0x1p-34 ? weighted / sqrt (left) : NAN;
       double spare = df - standardized * standardized;
 
-      vectors[FITTED_VALUES][i] = fitted;
-      vectors[RESIDUALS][i] = residual;
+      vectors[FITTED_VALUES][i] = apr_tensor_get_double (predictions, i * self->n_targets + target, NULL);
+      vectors[RESIDUALS][i] = ldexp (vectors[RESIDUALS][i], (int) exponent);
       vectors[LEVERAGES][i] = leverage;
       vectors[STANDARDIZED_RESIDUALS][i] = standardized;
       vectors[STUDENTIZED_RESIDUALS][i] =

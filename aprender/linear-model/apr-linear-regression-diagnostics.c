@@ -126,6 +126,7 @@ apr_linear_regression_diagnose (AprLinearRegression *self,
   g_autoptr (AprFitted) fitted = NULL;
   g_autoptr (AprInference) inference = NULL;
   g_autoptr (AprTensor) predictions = NULL;
+  AprInferenceSource source;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
   g_return_val_if_fail (x != NULL, NULL);
@@ -137,10 +138,11 @@ apr_linear_regression_diagnose (AprLinearRegression *self,
       !check_samples (inference, fitted->results, x, y, sample_weight, target, &run, error))
     return NULL;
 
+  source = apr_linear_regression_get_source (fitted);
   predictions = apr_linear_results_predict (fitted->results, x, &run, error);
 
   return predictions != NULL
-         ? apr_inference_diagnose (inference, x, y, sample_weight, predictions, target, &run, error)
+         ? apr_inference_diagnose (inference, &source, x, y, sample_weight, predictions, target, &run, error)
          : NULL;
 }
 
@@ -236,7 +238,7 @@ apr_linear_regression_diagnose_finish (AprLinearRegression *self, GAsyncResult *
  * It goes through the samples as a fit with weights does, which takes several times as long as one without, and for
  * HC2 and HC3 once more for the leverages; in threads. The samples must be those of the fit, and are compared with it
  * as by [method@Apr.LinearRegression.diagnose]. Sums have the [property@Apr.LinearRegression:precision] of the fit:
- * where they are exact, standard errors are as precise as the residuals, which are computed in double.
+ * where they are exact, so are the residuals, but for their own rounding.
  *
  * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_SHAPE where these are not the shapes of the fit,
  *   %APR_ERROR_STATE where they are other samples, %APR_ERROR_RANGE where a leverage is 1, for which HC2 and HC3 are

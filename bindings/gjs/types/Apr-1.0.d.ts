@@ -559,7 +559,7 @@ declare module 'gi://Apr?version=1.0' {
     class RegressionDiagnostics extends GObject.Object {
       /** The predictions. */
       readonly fitted_values: FloatArray;
-      /** The targets less the predictions. */
+      /** What the exact solution leaves of the targets. */
       readonly residuals: FloatArray;
       /** How much each prediction depends on its own target, from 0 to 1. */
       readonly leverages: FloatArray;

@@ -21,7 +21,7 @@ class RegressionDiagnostics(TestCase):
         self.assertIsInstance(diagnostics.leverages, numpy.ndarray)
         self.assertTrue(numpy.allclose(diagnostics.leverages, leverages, rtol=1e-8))
         residuals = numpy.array(y) - model.predict(X)
-        self.assertEqual(diagnostics.residuals.tolist(), residuals.tolist())
+        self.assertTrue(numpy.allclose(diagnostics.residuals, residuals, rtol=0, atol=1e-8))
         self.assertEqual(diagnostics.fitted_values.tolist(), model.predict(X).tolist())
         sigma = model.get_statistics().residual_standard_error
         standardized = residuals / (sigma * numpy.sqrt(1 - leverages))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
 
+#include <gmp.h>
 #include <math.h>
 
 static void
@@ -162,6 +163,157 @@ test_dependent (void)
   g_assert_true (isnan (element (apr_regression_diagnostics_get_cooks_distances (diagnostics), 6)));
 }
 
+/* What the line through samples leaves of them, in fractions, and White's standard error of its slope. */
+static double
+find_line (const gint64 *x, const gint64 *y, gsize n, double *residuals)
+{
+  double error;
+  mpq_t count;
+  mpq_t x_mean;
+  mpq_t y_mean;
+  mpq_t slope;
+  mpq_t squares;
+  mpq_t scores;
+  mpq_t u;
+  mpq_t v;
+  gsize i;
+
+  mpq_inits (count, x_mean, y_mean, slope, squares, scores, u, v, NULL);
+  mpq_set_ui (count, n, 1);
+  for (i = 0; i < n; i++)
+    {
+      mpq_set_si (u, x[i], 1);
+      mpq_add (x_mean, x_mean, u);
+      mpq_set_si (v, y[i], 1);
+      mpq_add (y_mean, y_mean, v);
+    }
+  mpq_div (x_mean, x_mean, count);
+  mpq_div (y_mean, y_mean, count);
+  for (i = 0; i < n; i++)
+    {
+      mpq_set_si (u, x[i], 1);
+      mpq_sub (u, u, x_mean);
+      mpq_set_si (v, y[i], 1);
+      mpq_sub (v, v, y_mean);
+      mpq_mul (v, u, v);
+      mpq_add (slope, slope, v);
+      mpq_mul (u, u, u);
+      mpq_add (squares, squares, u);
+    }
+  mpq_div (slope, slope, squares);
+  for (i = 0; i < n; i++)
+    {
+      mpq_set_si (u, x[i], 1);
+      mpq_sub (u, u, x_mean);
+      mpq_mul (count, u, slope);
+      mpq_set_si (v, y[i], 1);
+      mpq_sub (v, v, y_mean);
+      mpq_sub (v, v, count);
+      residuals[i] = mpq_get_d (v);
+      mpq_mul (u, u, v);
+      mpq_mul (u, u, u);
+      mpq_add (scores, scores, u);
+    }
+  error = sqrt (mpq_get_d (scores)) / mpq_get_d (squares);
+  mpq_clears (count, x_mean, y_mean, slope, squares, scores, u, v, NULL);
+
+  return error;
+}
+
+static AprTensor *
+whole_numbers_new (gint64 *values, const gsize *shape, gsize n_dims)
+{
+  g_autoptr (GBytes) bytes = NULL;
+
+  swap_on_big_endian (values, shape[0], 8);
+  bytes = g_bytes_new (values, shape[0] * 8);
+  swap_on_big_endian (values, shape[0], 8);
+
+  return apr_tensor_new_from_bytes (APR_DTYPE_I64, shape, n_dims, bytes, NULL);
+}
+
+/* Times of two clocks in nanoseconds: no double holds them, and predictions are 10^17 times the residuals. */
+static void
+test_large_terms (void)
+{
+  const gsize n = 100;
+  const gsize shape[2] = { n, 1 };
+  g_autofree gint64 *x_values = g_new (gint64, n);
+  g_autofree gint64 *y_values = g_new (gint64, n);
+  g_autofree double *residuals = g_new (double, n);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_autoptr (GError) error = NULL;
+  double differences = 0;
+  double squares = 0;
+  double hc0;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    {
+      x_values[i] = G_GINT64_CONSTANT (1700000000000000000) + (gint64) i * G_GINT64_CONSTANT (1000000000);
+      y_values[i] = x_values[i] + (gint64) (40000 * i + 37 * i * i % 101) - 50;
+    }
+  x = whole_numbers_new (x_values, shape, 2);
+  y = whole_numbers_new (y_values, shape, 1);
+  hc0 = find_line (x_values, y_values, n, residuals);
+
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+  diagnostics = apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error);
+  g_assert_no_error (error);
+  for (i = 0; i < n; i++)
+    {
+      assert_near (element (apr_regression_diagnostics_get_residuals (diagnostics), i), residuals[i], 1e-14);
+      squares += residuals[i] * residuals[i];
+      if (i > 0)
+        differences += (residuals[i] - residuals[i - 1]) * (residuals[i] - residuals[i - 1]);
+    }
+  assert_near (apr_regression_diagnostics_get_durbin_watson (diagnostics), differences / squares, 1e-14);
+
+  statistics =
+    apr_linear_regression_get_robust_statistics (model, x, y, NULL, APR_COVARIANCE_HC0, 0, NULL, &error);
+  g_assert_no_error (error);
+  assert_near (element (apr_regression_statistics_get_standard_errors (statistics), 1) / hc0, 1, 1e-13);
+}
+
+/* Two features that are nearly the same have coefficients of 2^60, and these residuals, whatever the fit is of. */
+static void
+test_large_coefficients (void)
+{
+  const double signs[] = { 1, -1, -1, 1, 1, -1, -1, 1 };
+  double x_values[16];
+  double y_values[8];
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  for (i = 0; i < 8; i++)
+    {
+      double first = i < 4 ? -1 : 1;
+      double second = i % 2 == 0 ? -1 : 1;
+
+      /* The four vectors are orthogonal: the residual is the last. */
+      x_values[2 * i] = first;
+      x_values[2 * i + 1] = first + second * 0x1p-46;
+      y_values[i] = 3 * first + second * 0x1p14 + signs[i] * 0x1p-36;
+    }
+  x = matrix_new (8, 2, x_values);
+  y = vector_new (8, y_values);
+  g_object_set (model, "keep-state", TRUE, NULL);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+  diagnostics = apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error);
+  g_assert_no_error (error);
+  for (i = 0; i < 8; i++)
+    assert_near (element (apr_regression_diagnostics_get_residuals (diagnostics), i) * 0x1p36, signs[i],
+                 1e-14);
+}
+
 static void
 test_errors (void)
 {
@@ -247,6 +399,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/regression-diagnostics/weights", test_weights);
   g_test_add_func ("/regression-diagnostics/zero-weights", test_zero_weights);
   g_test_add_func ("/regression-diagnostics/dependent", test_dependent);
+  g_test_add_func ("/regression-diagnostics/large-terms", test_large_terms);
+  g_test_add_func ("/regression-diagnostics/large-coefficients", test_large_coefficients);
   g_test_add_func ("/regression-diagnostics/errors", test_errors);
   g_test_add_func ("/regression-diagnostics/other-samples", test_other_samples);
 
