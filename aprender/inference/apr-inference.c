@@ -8,7 +8,7 @@
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/inference/apr-inference-condition-private.h"
 #include "aprender/inference/apr-prediction-rounding-private.h"
-#include "aprender/least-squares/apr-products-private.h"
+#include "aprender/least-squares/apr-normal-equations-private.h"
 
 static mpf_t *
 numbers_new (gsize n)
@@ -259,6 +259,49 @@ take_solutions (AprInference *self, const AprDesign *design, const AprInverse *i
   mpf_clear (column);
 }
 
+/* The solutions by the solver of the fit, where they are not those of the model: rounded to the nearest. Where it finds
+ * other features to be independent, or there are no sums, those that are near stay. */
+static void
+solve_again (AprInference *self, const AprDesign *design, const AprInferenceSource *source, const AprRun *run)
+{
+  gsize n_features = self->n_terms - self->first;
+  gboolean rounded = apr_cross_products_get_precision (source->cross_products) != APR_PRECISION_EXACT;
+  const AprLeastSquaresOptions options = {
+    .data_dtype = apr_cross_products_get_dtype (source->cross_products),
+  };
+  g_autofree gboolean *excluded = g_new0 (gboolean, n_features + 1);
+  g_autofree double *coefficients = g_new (double, n_features + 1);
+  g_auto (AprProducts) products = { 0 };
+  g_auto (AprNormalEquations) equations = { 0 };
+  double tolerance;
+  double intercept;
+  gsize target;
+  gsize i;
+
+  if (design->sums == NULL ||
+      (self->n == self->n_terms && apr_tensor_get_dtype (self->coefficients) == APR_DTYPE_F64))
+    return;
+
+  for (i = 0; i < source->n_dependent; i++)
+    excluded[source->dependent[i]] = TRUE;
+  tolerance =
+    MAX (apr_rank_find_tolerance (&options, n_features), rounded ? (double) n_features * 0x1p-50 : 0);
+  apr_products_init (&products, design->sums, source->fit_intercept, 0, run);
+  if (!apr_run_is_cancelled (run))
+    apr_normal_equations_init (&equations, &products, excluded, tolerance, run);
+  for (target = 0;
+       target < self->n_targets && equations.n_independent == design->n && !apr_run_is_cancelled (run);
+       target++)
+    {
+      const AprTarget whole = { target, APR_DTYPE_F64, coefficients, &intercept };
+
+      apr_normal_equations_solve (&equations, &whole, run);
+      for (i = 0; i < self->n; i++)
+        self->solutions[target * self->n + i] =
+          self->term[i] < self->first ? intercept : coefficients[self->term[i] - self->first];
+    }
+}
+
 static void
 take_relations (AprInference *self, const AprDesign *design, const AprInverse *inverse)
 {
@@ -362,6 +405,7 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
       return NULL;
     }
   take_solutions (self, &design, &inverse);
+  solve_again (self, &design, source, run);
   take_relations (self, &design, &inverse);
   self->prediction_rounding = g_new (double, self->n_targets + 1);
   for (i = 0; i < self->n_targets; i++)
@@ -370,6 +414,8 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
                                     source->fit_intercept, source->coefficients, i);
   self->root = inverse.root;
   inverse.root = (AprDoubleDoubles){ NULL };
+  if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+    return NULL;
   apr_run_report (run, 1);
 
   return g_steal_pointer (&self);

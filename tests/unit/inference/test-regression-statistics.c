@@ -611,6 +611,58 @@ test_empty (void)
   g_assert_cmpuint (apr_tensor_get_shape (intervals, NULL)[0], ==, 0);
 }
 
+/* A column of ones more, or a feature that is twice there, changes no bit of the other estimates. */
+static void
+test_dependent_estimates (void)
+{
+  const gsize n = 200;
+  g_autofree double *values = g_new (double, 2 * n);
+  g_autofree double *more = g_new (double, 4 * n);
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) more_x = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (AprLinearRegression) more_model = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  const gsize from[] = { 0, 1, 3 };
+  double y_values[200];
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    {
+      values[2 * i] = more[4 * i] = more[4 * i + 1] = (double) i;
+      values[2 * i + 1] = more[4 * i + 2] = (double) i + 1e-11 * (double) (i % 3);
+      more[4 * i + 3] = 1;
+      y_values[i] = (double) (i % 7);
+    }
+  y = vector_new (n, y_values);
+  x = matrix_new (n, 2, values);
+  more_x = matrix_new (n, 4, more);
+  model = fit (TRUE, x, y, NULL);
+  more_model = fit (TRUE, more_x, y, NULL);
+  statistics = statistics_of (more_model, 0);
+  for (i = 0; i < 3; i++)
+    assert_same_double (element (apr_regression_statistics_get_coefficients (statistics), from[i]),
+                        i == 0 ? element (intercept_of (model), 0)
+                               : element (coefficients_of (model), i - 1));
+}
+
+/* An intercept of exactly 0 stays that, beside a feature that is twice there. */
+static void
+test_dependent_zero (void)
+{
+  g_autoptr (AprTensor) x =
+    matrix_new (5, 3, (const double[]){ 1, 1, 0.3, 2, 2, 0.5, 4, 4, 0.7, -5, -5, 0.1, 8, 8, 0.3 });
+  g_autoptr (AprTensor) y = vector_new (5, (const double[]){ 1, 2, 4, -5, 8 });
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+
+  assert_same_double (element (apr_regression_statistics_get_coefficients (statistics), 0), 0);
+  assert_same_double (element (apr_regression_statistics_get_coefficients (statistics), 1), 1);
+  g_assert_true (isnan (element (apr_regression_statistics_get_t_values (statistics), 0)));
+  g_assert_true (isnan (element (apr_regression_statistics_get_p_values (statistics), 0)));
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -622,6 +674,8 @@ main (int argc, char *argv[])
   ADD ("scales", test_scales);
   ADD ("exact-fit", test_exact_fit);
   ADD ("dependent-features", test_dependent_features);
+  ADD ("dependent-features/estimates", test_dependent_estimates);
+  ADD ("dependent-features/zero", test_dependent_zero);
   ADD ("all-dummies", test_all_dummies);
   ADD ("too-few-samples", test_too_few_samples);
   ADD ("several-targets", test_several_targets);
