@@ -48,14 +48,32 @@ void apr_covariance_describe (const AprCovariance *self,
                               double *standard_errors,
                               double *covariances);
 
-/* The test that the sums of @coefficients, which are by term, times @factors, @n_rows rows by position, are @values, or
- * 0 where these are %NULL. Returns: (transfer full): with NaN where the rows depend on each other */
+/* The test that the sums of @coefficients, which are by term, times @factors, @n_rows rows by position, are @values.
+ * @independent is set to whether the rows are. Returns: (transfer full): with NaN where they are not, or where the
+ * covariance has too few digits */
 AprHypothesisTest *apr_covariance_test (const AprCovariance *self,
                                         AprTensor *coefficients,
                                         const double *factors,
                                         const double *values,
                                         gsize n_rows,
+                                        gboolean *independent,
                                         const AprRun *run);
+
+/* The joint distance of such rows from the estimates, of which F is a part, whatever the scales of the terms are. */
+double apr_covariance_find_distance (const AprCovariance *self,
+                                     const double *terms,
+                                     const double *factors,
+                                     const double *values,
+                                     gsize n_rows,
+                                     gboolean *independent,
+                                     const AprRun *run);
+
+/* G' H G, @n_columns squared, in units of 2^exponent. G has rows by position. */
+AprDoubleDoubles
+apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n_columns, const AprRun *run);
+
+/* The columns g for the unit vectors ρ. */
+AprDoubleDoubles apr_covariance_get_basis (const AprInference *inference, gboolean transposed);
 
 /* c -= a' b, in threads. */
 void apr_double_doubles_subtract_product (AprDoubleDoubles c,

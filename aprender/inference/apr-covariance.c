@@ -11,9 +11,6 @@
 #define INNER 64
 #define ROWS 16
 
-/* A pivot below this part of its diagonal is rounding error. */
-#define MIN_PIVOT 0x1p-90
-
 typedef struct
 {
   AprDoubleDoubles c;
@@ -101,9 +98,8 @@ apr_covariance_clear (AprCovariance *self)
   apr_double_doubles_free (&self->scores);
 }
 
-/* G' H G, @n_columns squared, in units of 2^exponent. G has rows by position. */
-static AprDoubleDoubles
-transform (const AprCovariance *self, AprDoubleDoubles g, gsize n_columns, const AprRun *run)
+AprDoubleDoubles
+apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n_columns, const AprRun *run)
 {
   AprDoubleDoubles result = apr_double_doubles_new (n_columns, n_columns);
   AprDoubleDouble factor = self->factor;
@@ -142,9 +138,8 @@ set_entry (AprDoubleDoubles matrix, gsize row, gsize column, gboolean transposed
   apr_double_doubles_set (matrix, transposed ? column : row, transposed ? row : column, value);
 }
 
-/* The columns g for the unit vectors ρ. */
-static AprDoubleDoubles
-get_basis (const AprInference *inference, gboolean transposed)
+AprDoubleDoubles
+apr_covariance_get_basis (const AprInference *inference, gboolean transposed)
 {
   AprInverse inverse = { .n = inference->n - inference->first, .root = inference->root };
   AprDoubleDoubles basis = apr_double_doubles_new (inference->n, inference->n);
@@ -185,8 +180,8 @@ apr_covariance_describe (const AprCovariance *self,
                          double *covariances)
 {
   const AprInference *inference = self->inference;
-  AprDoubleDoubles basis = get_basis (inference, FALSE);
-  AprDoubleDoubles matrix = transform (self, basis, inference->n, run);
+  AprDoubleDoubles basis = apr_covariance_get_basis (inference, FALSE);
+  AprDoubleDoubles matrix = apr_covariance_transform (self, basis, inference->n, run);
   gsize i;
   gsize j;
 
@@ -207,47 +202,6 @@ apr_covariance_describe (const AprCovariance *self,
     }
   apr_double_doubles_free (&basis);
   apr_double_doubles_free (&matrix);
-}
-
-/* v' @matrix^-1 v, where @matrix has @n rows and is overwritten; NaN where they depend on each other. */
-static AprDoubleDouble
-find_distance (AprDoubleDoubles matrix, const AprDoubleDouble *v, gsize n)
-{
-  g_autofree AprDoubleDouble *rest = g_new (AprDoubleDouble, n + 1);
-  AprDoubleDouble sum = { 0, 0 };
-  gsize i;
-  gsize j;
-  gsize k;
-
-  /* L D L', row by row: L below the diagonal, D on it. */
-  for (i = 0; i < n; i++)
-    {
-      AprDoubleDouble pivot = apr_double_doubles_get (matrix, i, i);
-      double diagonal = pivot.high;
-
-      rest[i] = v[i];
-      for (j = 0; j < i; j++)
-        {
-          AprDoubleDouble entry = apr_double_doubles_get (matrix, i, j);
-          AprDoubleDouble factor;
-
-          for (k = 0; k < j; k++)
-            entry = apr_dd_subtract (entry, apr_dd_multiply (apr_double_doubles_get (matrix, k, i),
-                                                             apr_double_doubles_get (matrix, j, k)));
-          /* What L is multiplied by D stays above the diagonal. */
-          factor = apr_dd_divide (entry, apr_double_doubles_get (matrix, j, j));
-          apr_double_doubles_set (matrix, j, i, entry);
-          apr_double_doubles_set (matrix, i, j, factor);
-          pivot = apr_dd_subtract (pivot, apr_dd_multiply (entry, factor));
-          rest[i] = apr_dd_subtract (rest[i], apr_dd_multiply (factor, rest[j]));
-        }
-      if (!(pivot.high > MIN_PIVOT * diagonal))
-        return (AprDoubleDouble){ NAN, 0 };
-      apr_double_doubles_set (matrix, i, i, pivot);
-      sum = apr_dd_add (sum, apr_dd_divide (apr_dd_multiply (rest[i], rest[i]), pivot));
-    }
-
-  return sum;
 }
 
 /* Rows of factors in the scales of the positions, and the exponents of what they were divided by for that. */
@@ -280,6 +234,7 @@ apr_covariance_test (const AprCovariance *self,
                      const double *factors,
                      const double *values,
                      gsize n_rows,
+                     gboolean *independent,
                      const AprRun *run)
 {
   const AprInference *inference = self->inference;
@@ -291,17 +246,15 @@ apr_covariance_test (const AprCovariance *self,
   double *t_values = g_new (double, n_rows);
   double *p_values = g_new (double, n_rows);
   g_autofree gint64 *exponents = g_new (gint64, n_rows + 1);
-  g_autofree AprDoubleDouble *differences = g_new (AprDoubleDouble, n_rows + 1);
   AprDoubleDoubles rows = scale_rows (inference, factors, n_rows, exponents);
-  AprDoubleDoubles basis = get_basis (inference, TRUE);
+  AprDoubleDoubles basis = apr_covariance_get_basis (inference, TRUE);
   AprDoubleDoubles g = apr_double_doubles_new (inference->n, n_rows);
   AprDoubleDoubles matrix;
-  gboolean any = FALSE;
   gsize i;
   gsize j;
 
   apr_double_doubles_subtract_product (g, basis, rows, inference->n, n_rows, inference->n, run);
-  matrix = transform (self, g, n_rows, run);
+  matrix = apr_covariance_transform (self, g, n_rows, run);
   for (i = 0; i < n_rows; i++)
     {
       gint64 shift = exponents[i] + self->exponent / 2;
@@ -312,22 +265,23 @@ apr_covariance_test (const AprCovariance *self,
         sum = apr_dd_add (sum, apr_dd_multiply ((AprDoubleDouble){ factors[i * inference->n + j], 0 },
                                                 (AprDoubleDouble){ terms[inference->term[j]], 0 }));
       estimates[i] = sum.high;
-      if (values != NULL)
-        sum = apr_dd_subtract (sum, (AprDoubleDouble){ values[i], 0 });
+      sum = apr_dd_subtract (sum, (AprDoubleDouble){ values[i], 0 });
       standard_errors[i] = inference->df_residual > 0 ? error : NAN;
       t_values[i] = sum.high / standard_errors[i];
       p_values[i] = apr_t_two_sided (t_values[i], df);
-      differences[i] = (AprDoubleDouble){ scale (sum.high, -shift), scale (sum.low, -shift) };
-      any = any || sum.high != 0;
     }
   apr_hypothesis_test_take_vectors (test, n_rows, estimates, standard_errors, t_values, p_values);
-  if (inference->df_residual > 0)
+  *independent = TRUE;
+  if (inference->df_residual > 0 && n_rows == 1)
     {
-      AprDoubleDouble distance = { INFINITY, 0 };
-
-      if (self->factor.high != 0 || !any)
-        distance = find_distance (matrix, differences, n_rows);
-      test->f_statistic = distance.high / (double) n_rows;
+      test->f_statistic = t_values[0] * t_values[0];
+      test->f_p_value = p_values[0];
+    }
+  else if (inference->df_residual > 0)
+    {
+      test->f_statistic =
+        apr_covariance_find_distance (self, terms, factors, values, n_rows, independent, run) /
+        (double) n_rows;
       test->f_p_value = apr_f_upper (test->f_statistic, (double) n_rows, df);
     }
   apr_double_doubles_free (&rows);

@@ -355,7 +355,9 @@ test_features (const AprInference *self, const AprRun *run, AprRegressionStatist
   gsize n_rows = statistics->df_model;
   gsize left_out = self->first > 0 ? 0 : self->n;
   g_autofree double *factors = g_new0 (double, n_rows * self->n + 1);
+  g_autofree double *values = g_new0 (double, n_rows + 1);
   g_autoptr (AprHypothesisTest) test = NULL;
+  gboolean independent;
   gsize i;
 
   if (isnan (statistics->f_statistic))
@@ -372,7 +374,8 @@ test_features (const AprInference *self, const AprRun *run, AprRegressionStatist
       if (self->constant != NULL)
         factors[i * self->n + left_out] = -self->constant[position] / self->constant[left_out];
     }
-  test = apr_covariance_test (&statistics->factors, statistics->coefficients, factors, NULL, n_rows, run);
+  test = apr_covariance_test (&statistics->factors, statistics->coefficients, factors, values, n_rows,
+                              &independent, run);
   statistics->f_statistic = apr_hypothesis_test_get_f_statistic (test);
   statistics->f_p_value = apr_hypothesis_test_get_f_p_value (test);
 }

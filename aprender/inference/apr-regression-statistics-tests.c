@@ -147,6 +147,7 @@ test_hypothesis (AprRegressionStatistics *self,
   g_autoptr (AprHypothesisTest) test = NULL;
   g_autofree double *rows = NULL;
   g_autofree double *sums = NULL;
+  gboolean independent;
   gsize n_rows;
   gsize i;
 
@@ -161,10 +162,20 @@ test_hypothesis (AprRegressionStatistics *self,
   sums = g_new0 (double, n_rows);
   for (i = 0; i < n_rows && values != NULL; i++)
     sums[i] = apr_tensor_get_double (values, i, NULL);
-  test = apr_covariance_test (&self->factors, self->coefficients, rows, sums, n_rows, &run);
+  test = apr_covariance_test (&self->factors, self->coefficients, rows, sums, n_rows, &independent, &run);
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return NULL;
-  if (isnan (test->f_statistic) && inference->df_residual > 0 && self->factors.factor.high != 0)
+  if (independent && n_rows > 1 && isnan (test->f_statistic) && inference->df_residual > 0 &&
+      self->factors.factor.high != 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "Cannot test these %" G_GSIZE_FORMAT
+                   " hypotheses together: the errors of their estimates depend on each other, or so nearly "
+                   "that their covariance has too few digits",
+                   n_rows);
+      return NULL;
+    }
+  if (!independent)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
                    "Cannot test these %" G_GSIZE_FORMAT

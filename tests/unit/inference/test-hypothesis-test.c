@@ -110,6 +110,81 @@ test_line (void)
   g_assert_cmpuint (apr_hypothesis_test_get_df_residual (test), ==, 3);
 }
 
+static double
+get_f (AprRegressionStatistics *statistics, gsize n_rows, const double *factors, const double *values)
+{
+  g_autoptr (AprTensor) rows = matrix_new (n_rows, 3, factors);
+  g_autoptr (AprTensor) sums = vector_new (n_rows, values);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprHypothesisTest) test =
+    apr_regression_statistics_test_hypothesis (statistics, rows, sums, &error);
+
+  g_assert_no_error (error);
+
+  return apr_hypothesis_test_get_f_statistic (test);
+}
+
+/* Neither the units of features nor how hypotheses are written changes a joint test: b1 + b2 = 2 and b1 - b2 = 0 is
+ * b1 = 1 and b2 = 1, also where one coefficient is 10^60 times the other. */
+static void
+test_units (void)
+{
+  const double sums[] = { 0, 1, 1, 0, 1, -1 };
+  const double alone[] = { 0, 1, 0, 0, 0, 1 };
+  const double x_values[] = { 1, 4, 2, 3, 3, 7, 5, 1, 8, 2, 9, 9 };
+  g_autoptr (AprTensor) y = vector_new (6, (const double[]){ 3, 1, 4, 1, 5, 9 });
+  static const int shifts[] = { 0, -20, -40, -47, -200, 200 };
+  double expected[2] = { 0 };
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < G_N_ELEMENTS (shifts); i++)
+    {
+      const double zeros[] = { 0, 0 };
+      const double both[] = { 2, 0 };
+      const double ones[] = { 1, 1 };
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprLinearRegression) model = NULL;
+      g_autoptr (GError) error = NULL;
+      double values[12];
+
+      for (j = 0; j < 12; j++)
+        values[j] = j % 2 == 0 ? x_values[j] : ldexp (x_values[j], shifts[i]);
+      x = matrix_new (6, 2, values);
+      model = fit (x, y);
+      for (j = 0; j < 2; j++)
+        {
+          g_autoptr (AprRegressionStatistics) statistics = apr_linear_regression_get_robust_statistics (
+            model, x, y, NULL, j == 0 ? APR_COVARIANCE_CLASSICAL : APR_COVARIANCE_HC1, 0, NULL, &error);
+
+          g_assert_no_error (error);
+          if (i == 0)
+            expected[j] = get_f (statistics, 2, alone, zeros);
+          assert_near (get_f (statistics, 2, alone, zeros), expected[j], 1e-14);
+          assert_near (get_f (statistics, 2, sums, zeros), expected[j], 1e-14);
+          assert_near (get_f (statistics, 2, sums, both), get_f (statistics, 2, alone, ones), 1e-14);
+        }
+    }
+}
+
+static void
+test_far_away (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (4, 2, (const double[]){ 1, 2, 2, 1, 3, 7, 5, 4 });
+  g_autoptr (AprTensor) y = vector_new (4, (const double[]){ 1, 2, 2, 5 });
+  g_autoptr (AprLinearRegression) model = fit (x, y);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = apr_linear_regression_get_statistics (model, 0, &error);
+  const double factors[] = { 0, 1, 0, 0, 0, 1 };
+  const double values[] = { 1e200, -1e220 };
+
+  g_test_summary ("What is far from the estimates does not follow from itself.");
+
+  g_assert_no_error (error);
+  assert_same_double (get_f (statistics, 1, factors, values), INFINITY);
+  assert_same_double (get_f (statistics, 2, factors, values), INFINITY);
+}
+
 static AprRegressionStatistics *
 get_named_statistics (void)
 {
@@ -422,6 +497,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/hypothesis-test/robust", test_robust);
   g_test_add_func ("/hypothesis-test/robust-weights", test_robust_weights);
   g_test_add_func ("/hypothesis-test/line", test_line);
+  g_test_add_func ("/hypothesis-test/units", test_units);
+  g_test_add_func ("/hypothesis-test/far-away", test_far_away);
   g_test_add_func ("/hypothesis-test/text", test_text);
   g_test_add_func ("/hypothesis-test/text-errors", test_text_errors);
   g_test_add_func ("/hypothesis-test/async", test_async);

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/inference/apr-covariance-private.h"
+
+#include <math.h>
+
+#include "aprender/least-squares/apr-products-private.h"
+
+/* The distance of hypotheses R b = q from the estimates, (R b - q)' (R V R')^-1 (R b - q), is the same for T R and T q
+ * with any regular T. Rows that say nearly the same of a term whose scale is large would leave few digits of R V R', so
+ * they are reduced before: each has then a term in which it alone has a factor, which is the largest of the row in the
+ * scales of the terms. */
+
+/* The bits in which rows are reduced, and those of what rounding leaves of a row that depends on others, relative to
+ * it. */
+#define PRECISION 320
+#define ROUNDING (-200)
+
+/* A pivot below this part of its diagonal is rounding error. */
+#define MIN_PIVOT 0x1p-90
+
+static gint64
+find_exponent (const mpf_t number)
+{
+  signed long exponent;
+
+  return mpf_get_d_2exp (&exponent, number) != 0 ? exponent : G_MININT32;
+}
+
+/* The position with the largest factor of a row, in the scales of the positions. */
+static gsize
+find_largest (const AprInference *inference, mpf_t *row, gint64 *exponent)
+{
+  gsize largest = 0;
+  gsize j;
+
+  *exponent = G_MININT32;
+  for (j = 0; j < inference->n; j++)
+    if (mpf_sgn (row[j]) != 0 && find_exponent (row[j]) - inference->scale[j] > *exponent)
+      {
+        *exponent = find_exponent (row[j]) - inference->scale[j];
+        largest = j;
+      }
+
+  return largest;
+}
+
+/* Rows of the factors and then the value; false where some depend on others, or where cancelled. */
+static gboolean
+reduce (const AprInference *inference, mpf_t *rows, gsize n_rows, const AprRun *run)
+{
+  g_autofree gint64 *first_exponents = g_new (gint64, n_rows + 1);
+  gsize width = inference->n + 1;
+  gboolean independent = TRUE;
+  mpf_t factor;
+  mpf_t part;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  mpf_init2 (factor, PRECISION);
+  mpf_init2 (part, PRECISION);
+  for (i = 0; i < n_rows; i++)
+    find_largest (inference, rows + i * width, &first_exponents[i]);
+  for (k = 0; k < n_rows && independent && !apr_run_is_cancelled (run); k++)
+    {
+      mpf_t *row = rows + k * width;
+      gint64 exponent;
+      gsize pivot = find_largest (inference, row, &exponent);
+
+      independent = exponent > first_exponents[k] + ROUNDING;
+      for (i = 0; i < n_rows && independent; i++)
+        {
+          mpf_t *other = rows + i * width;
+
+          if (i == k || mpf_sgn (other[pivot]) == 0)
+            continue;
+          mpf_div (factor, other[pivot], row[pivot]);
+          for (j = 0; j < width; j++)
+            if (mpf_sgn (row[j]) != 0)
+              {
+                mpf_mul (part, row[j], factor);
+                mpf_sub (other[j], other[j], part);
+              }
+          mpf_set_ui (other[pivot], 0);
+        }
+    }
+  mpf_clear (factor);
+  mpf_clear (part);
+
+  return independent && !apr_run_is_cancelled (run);
+}
+
+static double
+scale (double value, gint64 exponent)
+{
+  return ldexp (value, (int) CLAMP (exponent, -5000, 5000));
+}
+
+static AprDoubleDouble
+to_double_double (const mpf_t number, gint64 shift)
+{
+  gint64 exponent;
+  AprDoubleDouble value = apr_inference_split (number, &exponent);
+
+  return (AprDoubleDouble){ scale (value.high, exponent + shift), scale (value.low, exponent + shift) };
+}
+
+/* What a row says of the coefficients, less its value. */
+static void
+find_difference (mpf_t difference, const AprInference *inference, const double *terms, mpf_t *row)
+{
+  mpf_t part;
+  gsize j;
+
+  mpf_init2 (part, PRECISION);
+  mpf_neg (difference, row[inference->n]);
+  for (j = 0; j < inference->n; j++)
+    if (mpf_sgn (row[j]) != 0)
+      {
+        mpf_set_d (part, terms[inference->term[j]]);
+        mpf_mul (part, part, row[j]);
+        mpf_add (difference, difference, part);
+      }
+  mpf_clear (part);
+}
+
+/* |z|², with differences = U' z and U'U = the products of the columns of @g, which is overwritten by Gram and Schmidt;
+ * NaN where they depend on each other. */
+static AprDoubleDouble
+find_length (AprDoubleDoubles g, gsize n, const AprDoubleDouble *differences, gsize n_rows, const AprRun *run)
+{
+  g_autofree AprDoubleDouble *z = g_new (AprDoubleDouble, n_rows + 1);
+  AprDoubleDouble sum = { 0, 0 };
+  gsize i;
+  gsize j;
+  gsize k;
+
+  for (k = 0; k < n_rows && !apr_run_is_cancelled (run); k++)
+    {
+      double square = 0;
+      AprDoubleDouble rest = { 0, 0 };
+      AprDoubleDouble root;
+
+      z[k] = differences[k];
+      for (i = 0; i < n; i++)
+        square += g.high[i * g.stride + k] * g.high[i * g.stride + k];
+      for (j = 0; j < k; j++)
+        {
+          AprDoubleDouble product = { 0, 0 };
+
+          for (i = 0; i < n; i++)
+            product = apr_dd_add (
+              product, apr_dd_multiply (apr_double_doubles_get (g, i, j), apr_double_doubles_get (g, i, k)));
+          for (i = 0; i < n; i++)
+            apr_double_doubles_set (
+              g, i, k,
+              apr_dd_subtract (apr_double_doubles_get (g, i, k),
+                               apr_dd_multiply (product, apr_double_doubles_get (g, i, j))));
+          z[k] = apr_dd_subtract (z[k], apr_dd_multiply (product, z[j]));
+        }
+      for (i = 0; i < n; i++)
+        rest = apr_dd_add (
+          rest, apr_dd_multiply (apr_double_doubles_get (g, i, k), apr_double_doubles_get (g, i, k)));
+      if (!(sqrt (rest.high) > MIN_PIVOT * sqrt (square)))
+        return (AprDoubleDouble){ NAN, 0 };
+      root = (AprDoubleDouble){ sqrt (rest.high), 0 };
+      root.low = apr_dd_subtract (rest, apr_dd_multiply (root, root)).high / (2 * root.high);
+      root = apr_dd_quick_sum (root.high, root.low);
+      for (i = 0; i < n; i++)
+        apr_double_doubles_set (g, i, k, apr_dd_divide (apr_double_doubles_get (g, i, k), root));
+      z[k] = apr_dd_divide (z[k], root);
+      sum = apr_dd_add (sum, apr_dd_multiply (z[k], z[k]));
+    }
+
+  return sum;
+}
+
+/* v' @matrix^-1 v, where @matrix has @n rows and is overwritten; NaN where they depend on each other. */
+static AprDoubleDouble
+find_distance (AprDoubleDoubles matrix, const AprDoubleDouble *v, gsize n)
+{
+  g_autofree AprDoubleDouble *rest = g_new (AprDoubleDouble, n + 1);
+  AprDoubleDouble sum = { 0, 0 };
+  gsize i;
+  gsize j;
+  gsize k;
+
+  /* L D L', row by row: L below the diagonal, D on it. */
+  for (i = 0; i < n; i++)
+    {
+      AprDoubleDouble pivot = apr_double_doubles_get (matrix, i, i);
+      double diagonal = pivot.high;
+
+      rest[i] = v[i];
+      for (j = 0; j < i; j++)
+        {
+          AprDoubleDouble entry = apr_double_doubles_get (matrix, i, j);
+          AprDoubleDouble factor;
+
+          for (k = 0; k < j; k++)
+            entry = apr_dd_subtract (entry, apr_dd_multiply (apr_double_doubles_get (matrix, k, i),
+                                                             apr_double_doubles_get (matrix, j, k)));
+          /* What L is multiplied by D stays above the diagonal. */
+          factor = apr_dd_divide (entry, apr_double_doubles_get (matrix, j, j));
+          apr_double_doubles_set (matrix, j, i, entry);
+          apr_double_doubles_set (matrix, i, j, factor);
+          pivot = apr_dd_subtract (pivot, apr_dd_multiply (entry, factor));
+          rest[i] = apr_dd_subtract (rest[i], apr_dd_multiply (factor, rest[j]));
+        }
+      if (!(pivot.high > MIN_PIVOT * diagonal))
+        return (AprDoubleDouble){ NAN, 0 };
+      apr_double_doubles_set (matrix, i, i, pivot);
+      sum = apr_dd_add (sum, apr_dd_divide (apr_dd_multiply (rest[i], rest[i]), pivot));
+    }
+
+  return sum;
+}
+
+/* Reads the rows, reduces them, and puts what each says of the estimates in the place of its value. */
+static gboolean
+prepare (const AprInference *inference,
+         const double *terms,
+         const double *factors,
+         const double *values,
+         mpf_t *rows,
+         gsize n_rows,
+         const AprRun *run)
+{
+  gsize width = inference->n + 1;
+  mpf_t difference;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n_rows; i++)
+    {
+      for (j = 0; j < inference->n; j++)
+        mpf_set_d (rows[i * width + j], factors[i * inference->n + j]);
+      mpf_set_d (rows[i * width + inference->n], values[i]);
+    }
+  if (!reduce (inference, rows, n_rows, run))
+    return FALSE;
+
+  mpf_init2 (difference, PRECISION);
+  for (i = 0; i < n_rows; i++)
+    {
+      find_difference (difference, inference, terms, rows + i * width);
+      mpf_set (rows[i * width + inference->n], difference);
+    }
+  mpf_clear (difference);
+
+  return TRUE;
+}
+
+/* The distance of reduced rows, in units of 2^(2 @unit). */
+static AprDoubleDouble
+find_distance_of_rows (const AprCovariance *self,
+                       mpf_t *rows,
+                       const gint64 *exponents,
+                       gsize n_rows,
+                       gint64 unit,
+                       const AprRun *run)
+{
+  const AprInference *inference = self->inference;
+  gsize n = inference->n;
+  g_autofree AprDoubleDouble *differences = g_new (AprDoubleDouble, n_rows + 1);
+  AprDoubleDoubles scaled = apr_double_doubles_new (n, n_rows);
+  AprDoubleDoubles g = apr_double_doubles_new (n, n_rows);
+  AprDoubleDoubles basis = apr_covariance_get_basis (inference, TRUE);
+  AprDoubleDouble distance;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n_rows; i++)
+    {
+      mpf_t *row = rows + i * (n + 1);
+
+      for (j = 0; j < n; j++)
+        apr_double_doubles_set (scaled, j, i, to_double_double (row[j], -inference->scale[j] - exponents[i]));
+      differences[i] = to_double_double (row[n], -exponents[i] - self->exponent / 2 - unit);
+    }
+  apr_double_doubles_subtract_product (g, basis, scaled, n, n_rows, n, run);
+  if (self->scores.high == NULL)
+    distance = apr_dd_divide (find_length (g, n, differences, n_rows, run), self->factor);
+  else
+    {
+      AprDoubleDoubles matrix = apr_covariance_transform (self, g, n_rows, run);
+
+      distance = find_distance (matrix, differences, n_rows);
+      apr_double_doubles_free (&matrix);
+    }
+  apr_double_doubles_free (&scaled);
+  apr_double_doubles_free (&g);
+  apr_double_doubles_free (&basis);
+
+  return distance;
+}
+
+double
+apr_covariance_find_distance (const AprCovariance *self,
+                              const double *terms,
+                              const double *factors,
+                              const double *values,
+                              gsize n_rows,
+                              gboolean *independent,
+                              const AprRun *run)
+{
+  const AprInference *inference = self->inference;
+  gsize n_numbers = n_rows * (inference->n + 1);
+  g_autofree gint64 *exponents = g_new (gint64, n_rows + 1);
+  mpf_t *rows = g_new (mpf_t, n_numbers);
+  gint64 top = G_MININT32;
+  double distance = NAN;
+  gsize i;
+
+  for (i = 0; i < n_numbers; i++)
+    mpf_init2 (rows[i], PRECISION);
+  *independent = prepare (inference, terms, factors, values, rows, n_rows, run);
+  for (i = 0; i < n_rows && *independent; i++)
+    {
+      mpf_t *row = rows + i * (inference->n + 1);
+
+      (void) find_largest (inference, row, &exponents[i]);
+      if (mpf_sgn (row[inference->n]) != 0)
+        top = MAX (top, find_exponent (row[inference->n]) - exponents[i] - self->exponent / 2);
+    }
+
+  if (*independent && self->factor.high == 0)
+    distance = top > G_MININT32 ? INFINITY : NAN;
+  else if (*independent && top == G_MININT32)
+    distance = 0;
+  else if (*independent)
+    /* Differences of at most 1 have no infinite squares. */
+    distance = scale (find_distance_of_rows (self, rows, exponents, n_rows, top, run).high, 2 * top);
+  for (i = 0; i < n_numbers; i++)
+    mpf_clear (rows[i]);
+  g_free (rows);
+
+  return distance;
+}
