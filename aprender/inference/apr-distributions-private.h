@@ -13,6 +13,9 @@ double apr_t_two_sided (double t, double df);
 /* The @t for which that is @probability, between 0 and 1. */
 double apr_t_two_sided_inverse (double probability, double df);
 
+/* The t between whose negative and which the probability is @level. */
+double apr_t_central_inverse (double level, double df);
+
 /* The probability that Snedecor's F is above @f. */
 double apr_f_upper (double f, double df1, double df2);
 

@@ -161,6 +161,25 @@ upper_beta (double a, double b, AprDoubleDouble numerator, AprDoubleDouble denom
   return incomplete_beta (a, b, apr_dd_divide (denominator, sum), apr_dd_divide (numerator, sum));
 }
 
+/* The probability for a @t beside whose square @df is nothing: x^a / (a B (a, 1/2)), with x = df / t² and a = df / 2. */
+static double
+find_far_tail (double t, double df)
+{
+  double a = df / 2;
+  int shift;
+  AprDoubleDouble log_t;
+  AprDoubleDouble exponent;
+
+  t = frexp (t, &shift);
+  log_t = apr_dd_add (dd_log (dd (t)), apr_dd_multiply_double (log_2, shift));
+  exponent = apr_dd_subtract (dd_log (dd (df)), apr_dd_multiply_double (log_t, 2));
+  exponent = apr_dd_subtract (apr_dd_multiply_double (exponent, a), dd_log (dd (a)));
+  exponent = apr_dd_subtract (exponent, apr_dd_add (dd_log_gamma (a), dd_log_gamma (0.5)));
+  exponent = apr_dd_add (exponent, dd_log_gamma (a + 0.5));
+
+  return exponent.high < -800 ? 0 : dd_exp (exponent).high;
+}
+
 double
 apr_t_two_sided (double t, double df)
 {
@@ -169,10 +188,10 @@ apr_t_two_sided (double t, double df)
   if (isinf (t))
     return 0;
 
-  /* Of such a t the square would overflow, or be lost: it is divided out of both. */
+  /* Of such a t the square would overflow, or be lost. */
   t = fabs (t);
   if (t > 1e100)
-    return upper_beta (df / 2, 0.5, dd (1), apr_dd_divide (apr_dd_divide (dd (df), dd (t)), dd (t)));
+    return find_far_tail (t, df);
   if (t < 1e-100)
     return 1;
 
@@ -192,14 +211,20 @@ apr_f_upper (double f, double df1, double df2)
   return upper_beta (df2 / 2, df1 / 2, apr_dd_multiply_double (dd (f), df1), dd (df2));
 }
 
+/* The logarithm of the density's factor, without the root of @df: that of B (df / 2, 1 / 2). */
+static double
+find_log_beta (double df)
+{
+  return apr_dd_subtract (apr_dd_add (dd_log_gamma (df / 2), dd_log_gamma (0.5)), dd_log_gamma ((df + 1) / 2))
+    .high;
+}
+
 /* Newton's method for the logarithm of the probability as a function of that of t, kept between bounds. */
 double
 apr_t_two_sided_inverse (double probability, double df)
 {
   double target = log (probability);
-  double log_beta =
-    apr_dd_subtract (apr_dd_add (dd_log_gamma (df / 2), dd_log_gamma (0.5)), dd_log_gamma ((df + 1) / 2))
-      .high;
+  double log_beta = find_log_beta (df);
   double least = -40;
   double most = 700;
   double u = 0.5;
@@ -241,4 +266,21 @@ apr_t_two_sided_inverse (double probability, double df)
     }
 
   return exp (u);
+}
+
+/* Of a small level the probability outside would be rounded. The series is that of the integral of the density from the
+ * centre, inverted. */
+double
+apr_t_central_inverse (double level, double df)
+{
+  double cubic = (df + 1) / (6 * df);
+  double fifth = 3 * cubic * cubic - (df + 1) / df * ((df + 3) / df) / 40;
+  double u;
+
+  if (!(df > 0) || !(level < 0x1p-10))
+    return apr_t_two_sided_inverse (1 - level, df);
+
+  u = level / 2 * sqrt (df) * exp (find_log_beta (df));
+
+  return u * (1 + u * u * (cubic + u * u * fifth));
 }

@@ -545,7 +545,7 @@ apr_inference_predict_interval (const AprInference *self,
   if (!known)
     return FALSE;
 
-  t = self->df_residual > 0 ? apr_t_two_sided_inverse (1 - level, (double) self->df_residual) : NAN;
+  t = self->df_residual > 0 ? apr_t_central_inverse (level, (double) self->df_residual) : NAN;
   for (i = 0; i < n_values; i++)
     {
       double prediction = lower_ends[i];

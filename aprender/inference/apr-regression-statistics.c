@@ -587,7 +587,7 @@ apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *sel
 
   coefficients = apr_tensor_get_doubles (self->coefficients, &shape[0], NULL);
   standard_errors = apr_tensor_get_doubles (self->standard_errors, NULL, NULL);
-  t = apr_t_two_sided_inverse (1 - level, (double) self->df_residual);
+  t = apr_t_central_inverse (level, (double) self->df_residual);
   ends = g_new (double, 2 * shape[0]);
   for (i = 0; i < shape[0]; i++)
     {

@@ -37,6 +37,12 @@ test_t (void)
     { 1e6, 1, 6.3661977236736913648e-7 },
     { 100.0, 12, 6.6911020856054966917e-19 },
     { 0, 7, 1 },
+    { 1e120, 1, 6.3661977236758135581e-121 },
+    { 1e190, 1, 6.3661977236758129688e-191 },
+    { -1e300, 1, 6.3661977236758134308e-301 },
+    { 1e130, 2, 9.9999999999999988043e-261 },
+    { 1e150, 2, 1.0000000000000000383e-300 },
+    { 1e300, 3, 0 },
     { INFINITY, 3, 0 },
   };
   gsize i;
@@ -105,6 +111,29 @@ test_t_inverse (void)
   g_assert_true (isnan (apr_t_two_sided_inverse (0.05, 0)));
 }
 
+/* Of levels from which 1 is far, and of those where the series begins. */
+static void
+test_t_central (void)
+{
+  const struct
+  {
+    double level;
+    double df;
+    double t;
+  } cases[] = {
+    { 1e-16, 2, 1.4142135623730950192e-16 },  { 1e-17, 1, 1.5707963267948967316e-17 },
+    { 1e-300, 3, 1.360349523175663422e-300 }, { 0.0009, 1, 0.0014137176359318140065 },
+    { 0.0009, 5, 0.0011854378190333493448 },  { 0.0009, 100000, 0.0011279857827457776055 },
+    { 0.002, 5, 0.002634309180336602679 },    { 0.95, 9, 2.2621571627982055086 },
+  };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    g_assert_cmpfloat (fabs (apr_t_central_inverse (cases[i].level, cases[i].df) / cases[i].t - 1), <=,
+                       cases[i].level < 0.001 ? 4e-15 : 1e-13);
+  g_assert_true (isnan (apr_t_central_inverse (1e-5, 0)));
+}
+
 /* With 1 and 2 degrees of freedom there are closed forms; and F with one degree above is the square of t. */
 static void
 test_laws (void)
@@ -134,6 +163,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/distributions/t", test_t);
   g_test_add_func ("/distributions/f", test_f);
   g_test_add_func ("/distributions/t-inverse", test_t_inverse);
+  g_test_add_func ("/distributions/t-central", test_t_central);
   g_test_add_func ("/distributions/laws", test_laws);
 
   return g_test_run ();
