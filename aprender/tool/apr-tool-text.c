@@ -102,3 +102,17 @@ apr_tool_format_number (double value, AprDType dtype, char buffer[APR_TOOL_NUMBE
         return buffer;
     }
 }
+
+const char *
+apr_tool_find_other (char **names, char **others)
+{
+  /* There may be many thousands of either. */
+  g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (; *others != NULL; others++)
+    g_hash_table_add (known, *others);
+  while (*names != NULL && g_hash_table_contains (known, *names))
+    names++;
+
+  return *names;
+}

@@ -13,6 +13,9 @@ char *apr_tool_escape_lines (const char *text);
 gsize apr_tool_get_width (const char *text);
 void apr_tool_append_padded (GString *string, const char *text, gsize width);
 
+/* Returns: (nullable): the first of the names that is none of the others. */
+const char *apr_tool_find_other (char **names, char **others);
+
 const char *apr_tool_format_number (double value, AprDType dtype, char buffer[APR_TOOL_NUMBER_SIZE]);
 
 G_END_DECLS

@@ -274,16 +274,9 @@ check_dropped (
 static gboolean
 check_features (Tables *self, AprTableReader *reader, char **columns, GError **error)
 {
-  const char *more = NULL;
-  gsize i;
+  const char *more = apr_tool_find_other (columns, self->columns);
 
-  for (i = 0; self->columns[i] != NULL; i++)
-    if (!contains (columns, self->columns[i]))
-      return TRUE;
-  for (i = 0; columns[i] != NULL && more == NULL; i++)
-    if (!contains (self->columns, columns[i]))
-      more = columns[i];
-  if (more == NULL)
+  if (more == NULL || apr_tool_find_other (self->columns, columns) != NULL)
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,

@@ -109,24 +109,14 @@ check_targets (AprLinearRegression *first, AprLinearRegression *model, GError **
          apr_estimator_check_target_names (APR_ESTIMATOR (first), (const char *const *) names, error);
 }
 
-static const char *
-find_other (char **names, char **others)
-{
-  for (; *names != NULL; names++)
-    if (!g_strv_contains ((const char *const *) others, *names))
-      return *names;
-
-  return NULL;
-}
-
 /* Those that only one of the models has, such as a text of a column that is in one part of the data only. */
 static gboolean
 check_features (AprLinearRegression *first, AprLinearRegression *model, GError **error)
 {
   g_auto (GStrv) a = apr_estimator_get_feature_names (APR_ESTIMATOR (first));
   g_auto (GStrv) b = apr_estimator_get_feature_names (APR_ESTIMATOR (model));
-  const char *lacking = a != NULL && b != NULL ? find_other (a, b) : NULL;
-  const char *added = a != NULL && b != NULL ? find_other (b, a) : NULL;
+  const char *lacking = a != NULL && b != NULL ? apr_tool_find_other (a, b) : NULL;
+  const char *added = a != NULL && b != NULL ? apr_tool_find_other (b, a) : NULL;
 
   if (lacking != NULL && added != NULL)
     g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
