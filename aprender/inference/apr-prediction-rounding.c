@@ -25,13 +25,16 @@ divide (Wide numerator, Wide denominator)
   return (Wide){ numerator.fraction / denominator.fraction, numerator.exponent - denominator.exponent };
 }
 
+/* @factor times the root of @square. */
 static double
-find_root (Wide square)
+multiply_root (double factor, Wide square)
 {
   gboolean is_odd = square.exponent % 2 != 0;
+  int exponent;
 
-  return ldexp (sqrt (is_odd ? 2 * square.fraction : square.fraction),
-                (int) ((square.exponent - is_odd) / 2));
+  factor = frexp (factor, &exponent) * sqrt (is_odd ? 2 * square.fraction : square.fraction);
+
+  return ldexp (factor, (int) CLAMP ((square.exponent - is_odd) / 2 + exponent, -5000, 5000));
 }
 
 /* The sum of squares of a target; about its mean where there is an intercept. */
@@ -84,7 +87,7 @@ apr_find_prediction_rounding (
       double coefficient = apr_tensor_get_double (coefficients, target * n_features + i, NULL);
 
       apr_exact_sums_get_entry (sums, 1 + i, 1 + i, square);
-      size += fabs (coefficient) * find_root (divide (get_wide (square), spread));
+      size += multiply_root (fabs (coefficient), divide (get_wide (square), spread));
     }
   mpz_clear (square);
 

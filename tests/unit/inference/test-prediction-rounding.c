@@ -215,6 +215,39 @@ test_few_samples (void)
   g_assert_true (isnan (apr_linear_regression_get_prediction_rounding (model)));
 }
 
+/* It is a ratio, which is the same in any unit of the targets. */
+static void
+test_units (void)
+{
+  static const int shifts[] = { -1024, 1000 };
+  double x[3 * N], y[N];
+  g_autoptr (AprTensor) samples = NULL;
+  g_autoptr (AprTensor) targets = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  gsize i;
+  gsize j;
+
+  make_shares (x, y);
+  for (i = 0; i < N; i++)
+    y[i] = round (16 * y[i]);
+  samples = matrix_new (N, 1, x);
+  targets = vector_new (N, y);
+  model = fit (TRUE, samples, targets, NULL);
+  for (i = 0; i < G_N_ELEMENTS (shifts); i++)
+    {
+      g_autoptr (AprTensor) scaled_targets = NULL;
+      g_autoptr (AprLinearRegression) scaled = NULL;
+      double values[N];
+
+      for (j = 0; j < N; j++)
+        values[j] = ldexp (y[j], shifts[i]);
+      scaled_targets = vector_new (N, values);
+      scaled = fit (TRUE, samples, scaled_targets, NULL);
+      assert_close (apr_linear_regression_get_prediction_rounding (scaled),
+                    apr_linear_regression_get_prediction_rounding (model), 1e-12);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -226,6 +259,7 @@ main (int argc, char *argv[])
   ADD ("floats", test_floats);
   ADD ("targets", test_targets);
   ADD ("few-samples", test_few_samples);
+  ADD ("units", test_units);
 #undef ADD
 
   return g_test_run ();

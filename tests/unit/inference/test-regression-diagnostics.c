@@ -314,6 +314,50 @@ test_large_coefficients (void)
                  1e-14);
 }
 
+/* In other units of the target only fitted values and residuals are others, also where squares are no doubles. */
+static void
+test_units (void)
+{
+  static const int shifts[] = { -1022, -600, 540, 1000 };
+  const double values[] = { 1, 2, 2, 4, 5 };
+  g_autoptr (AprTensor) x = matrix_new (5, 1, (const double[]){ 1, 2, 3, 4, 6 });
+  g_autoptr (AprTensor) y = vector_new (5, values);
+  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, TRUE);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AprRegressionDiagnostics) expected =
+    apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error);
+  gsize i;
+  gsize j;
+
+  g_assert_no_error (error);
+  for (i = 0; i < G_N_ELEMENTS (shifts); i++)
+    {
+      double scaled[5];
+      g_autoptr (AprTensor) targets = NULL;
+      g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+
+      for (j = 0; j < 5; j++)
+        scaled[j] = ldexp (values[j], shifts[i]);
+      targets = vector_new (5, scaled);
+      g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, targets, NULL, NULL, &error));
+      diagnostics = apr_linear_regression_diagnose (model, x, targets, NULL, 0, NULL, &error);
+      g_assert_no_error (error);
+      assert_same_double (apr_regression_diagnostics_get_durbin_watson (diagnostics),
+                          apr_regression_diagnostics_get_durbin_watson (expected));
+      for (j = 0; j < 5; j++)
+        {
+          assert_same_double (
+            element (apr_regression_diagnostics_get_residuals (diagnostics), j),
+            ldexp (element (apr_regression_diagnostics_get_residuals (expected), j), shifts[i]));
+          assert_same_double (
+            element (apr_regression_diagnostics_get_standardized_residuals (diagnostics), j),
+            element (apr_regression_diagnostics_get_standardized_residuals (expected), j));
+          assert_same_double (element (apr_regression_diagnostics_get_cooks_distances (diagnostics), j),
+                              element (apr_regression_diagnostics_get_cooks_distances (expected), j));
+        }
+    }
+}
+
 static void
 test_errors (void)
 {
@@ -401,6 +445,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/regression-diagnostics/dependent", test_dependent);
   g_test_add_func ("/regression-diagnostics/large-terms", test_large_terms);
   g_test_add_func ("/regression-diagnostics/large-coefficients", test_large_coefficients);
+  g_test_add_func ("/regression-diagnostics/units", test_units);
   g_test_add_func ("/regression-diagnostics/errors", test_errors);
   g_test_add_func ("/regression-diagnostics/other-samples", test_other_samples);
 
