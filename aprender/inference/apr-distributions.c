@@ -161,7 +161,7 @@ upper_beta (double a, double b, AprDoubleDouble numerator, AprDoubleDouble denom
   return incomplete_beta (a, b, apr_dd_divide (denominator, sum), apr_dd_divide (numerator, sum));
 }
 
-/* The probability for a @t beside whose square @df is nothing: x^a / (a B (a, 1/2)), with x = df / t² and a = df / 2. */
+/* The probability for a @t beside whose square @df is nothing: x^a / (a B (a, 1/2)), where x = df / t², a = df / 2. */
 static double
 find_far_tail (double t, double df)
 {

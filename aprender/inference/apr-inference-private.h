@@ -45,6 +45,7 @@ typedef struct
   mpf_t weight;                /* the sum of the weights, or 1 without an intercept */
   mpf_t *totals;    /* (owned) by target: its sum of squares, about the mean where there is an intercept */
   mpf_t *residuals; /* (owned) by target: what the features leave of that */
+  mpf_t *explained; /* (owned) by target: the difference of both, without cancellation */
 
   /* Of A^-1, where A are the products of the terms, times the sum of the weights where there is an intercept. */
   gint64 *scale;           /* (owned) by position */

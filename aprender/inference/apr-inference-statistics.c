@@ -40,7 +40,7 @@ describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *s
   mpf_init2 (explained, APR_INFERENCE_PRECISION);
 
   if (df_model > 0)
-    mpf_sub (explained, *total, *residual);
+    mpf_set (explained, self->explained[target]);
   statistics->residual_sum_of_squares = apr_inference_to_double (*residual, self->exponent);
   statistics->total_sum_of_squares = apr_inference_to_double (*total, self->exponent);
 
@@ -90,6 +90,12 @@ describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *s
         }
     }
   statistics->f_p_value = apr_f_upper (statistics->f_statistic, df_model, df_residual);
+  /* What is t² may be too large for a double where t is not. */
+  if (isinf (statistics->f_statistic) && df_model == 1 && mpf_sgn (*residual) > 0)
+    {
+      mpf_sqrt (ratio, ratio);
+      statistics->f_p_value = apr_t_two_sided (apr_inference_to_double (ratio, 0), df_residual);
+    }
 
   statistics->log_likelihood = INFINITY;
   if (mpf_sgn (*residual) > 0)

@@ -102,6 +102,48 @@ get_centred_square (const AprDesign *design, gsize column, mpz_t weight, mpz_t s
   mpz_clear (sum);
 }
 
+/* What the features explain of a target. Where that is little, it is the square of the target's products in the metric
+ * of the inverse, as little would be left of the difference. */
+static void
+take_explained (AprInference *self, const AprDesign *design, const AprInverse *inverse, gsize target)
+{
+  g_autofree AprDoubleDouble *right = g_new (AprDoubleDouble, design->n + 1);
+  g_autofree AprDoubleDouble *product = g_new (AprDoubleDouble, design->n + 1);
+  mpf_t *explained = &self->explained[target];
+  gint64 scale = design->scale[design->n + target];
+  AprDoubleDouble sum = { 0, 0 };
+  mpf_t low;
+  mpz_t entry;
+  gsize i;
+
+  mpf_sub (*explained, self->totals[target], self->residuals[target]);
+  /* Features that make a constant explain the mean too, which does not count. */
+  if (self->constant != NULL || mpf_cmp (*explained, self->residuals[target]) >= 0)
+    {
+      if (mpf_sgn (*explained) < 0)
+        mpf_set_ui (*explained, 0);
+      return;
+    }
+
+  mpz_init (entry);
+  for (i = 0; i < design->n; i++)
+    {
+      apr_design_get_product (design, i, design->n + target, entry);
+      right[i] = apr_dd_from_integer (entry, -design->scale[i] - scale);
+    }
+  mpz_clear (entry);
+  apr_inverse_multiply_root (inverse, right, product);
+  for (i = 0; i < design->n; i++)
+    sum = apr_dd_add (sum, apr_dd_multiply (product[i], product[i]));
+  mpf_init2 (low, APR_INFERENCE_PRECISION);
+  mpf_set_d (*explained, sum.high);
+  mpf_set_d (low, sum.low);
+  mpf_add (*explained, *explained, low);
+  apr_inference_shift (*explained, *explained, 2 * scale);
+  mpf_div (*explained, *explained, self->weight);
+  mpf_clear (low);
+}
+
 /* The sums of squares, of which those of the design are times the weight. Features that make a constant have them
  * about the mean as an intercept has. */
 static void
@@ -119,6 +161,7 @@ take_sums (AprInference *self, const AprDesign *design, const AprInverse *invers
   mpf_set_z (self->weight, design->weight);
   self->totals = numbers_new (self->n_targets);
   self->residuals = numbers_new (self->n_targets);
+  self->explained = numbers_new (self->n_targets);
   for (i = 0; i < self->n_targets; i++)
     {
       mpf_div (self->residuals[i], inverse->residuals[i], self->weight);
@@ -132,6 +175,7 @@ take_sums (AprInference *self, const AprDesign *design, const AprInverse *invers
       mpf_set_z (self->totals[i], square);
       mpf_set_z (divisor, weight);
       mpf_div (self->totals[i], self->totals[i], divisor);
+      take_explained (self, design, inverse, i);
     }
 
   for (i = 0; i < design->n && self->constant != NULL && !any_constant; i++)
@@ -438,6 +482,7 @@ apr_inference_unref (AprInference *self)
   mpf_clear (self->weight);
   numbers_free (self->totals, self->n_targets);
   numbers_free (self->residuals, self->n_targets);
+  numbers_free (self->explained, self->n_targets);
   apr_double_doubles_free (&self->root);
   g_free (self->centre);
   g_free (self->scale);

@@ -663,6 +663,28 @@ test_dependent_zero (void)
   g_assert_true (isnan (element (apr_regression_statistics_get_p_values (statistics), 0)));
 }
 
+/* With one feature F is t², and never negative, however little is explained or left. */
+static void
+test_square_of_t (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (4, 1, (const double[]){ -2, 1, -1, -2 });
+  g_autoptr (AprTensor) y = vector_new (4, (const double[]){ -3, 0, 3, 0 });
+  g_autoptr (AprTensor) w = vector_new (4, (const double[]){ 1.75e-9, 2.3e-14, 3.6e-29, 1.9e9 });
+  g_autoptr (AprTensor) far_x = matrix_new (2, 1, (const double[]){ 1, 0 });
+  g_autoptr (AprTensor) far_y = vector_new (2, (const double[]){ 1e160, 1e-30 });
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, w);
+  g_autoptr (AprLinearRegression) far = fit (FALSE, far_x, far_y, NULL);
+  g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+  g_autoptr (AprRegressionStatistics) far_statistics = statistics_of (far, 0);
+  double t = element (apr_regression_statistics_get_t_values (statistics), 1);
+
+  assert_close (apr_regression_statistics_get_f_statistic (statistics), t * t, 1e-14);
+  /* F is R² / (1 - R²) times 2 degrees of freedom. */
+  assert_close (apr_regression_statistics_get_r_squared (statistics), t * t / 2, 1e-14);
+  assert_same_double (apr_regression_statistics_get_f_statistic (far_statistics), INFINITY);
+  assert_close (apr_regression_statistics_get_f_p_value (far_statistics), M_2_PI / 1e190, 1e-14);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -687,6 +709,7 @@ main (int argc, char *argv[])
   ADD ("condition-number", test_condition_number);
   ADD ("no-terms", test_no_terms);
   ADD ("empty", test_empty);
+  ADD ("square-of-t", test_square_of_t);
 #undef ADD
 
   return g_test_run ();
