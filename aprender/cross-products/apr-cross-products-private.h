@@ -118,7 +118,10 @@ const AprSampleRows *apr_cross_products_get_rows (AprCrossProducts *self);
 /* Whether the sum of the weights is above 0. */
 gboolean apr_cross_products_has_weight (AprCrossProducts *self);
 
-/* Fails where no samples of a model can have such sums, as far as apr_exact_sums_check() tells; sums that were rounded
+/* Fails where the sums are not those of a model: of no samples, or without a weight. */
+gboolean apr_cross_products_check_weight (AprCrossProducts *self, GError **error);
+
+/* The same, and where no samples can have such sums, as far as apr_exact_sums_check() tells; sums that were rounded
  * need only have a weight. */
 gboolean apr_cross_products_check_possible (AprCrossProducts *self, const AprRun *run, GError **error);
 

@@ -36,14 +36,12 @@ apr_cross_products_has_weight (AprCrossProducts *self)
 }
 
 gboolean
-apr_cross_products_check_possible (AprCrossProducts *self, const AprRun *run, GError **error)
+apr_cross_products_check_weight (AprCrossProducts *self, GError **error)
 {
   mpz_t weight;
 
-  if (self->rows != NULL)
+  if (self->n_samples > 0 && apr_cross_products_has_weight (self))
     return TRUE;
-  if (self->n_samples > 0 && apr_exact_sums_has_weight (self->sums))
-    return self->precision != APR_PRECISION_EXACT || apr_exact_sums_check (self->sums, run, error);
 
   mpz_init (weight);
   apr_exact_sums_get_entry (self->sums, 0, 0, weight);
@@ -53,6 +51,14 @@ apr_cross_products_check_possible (AprCrossProducts *self, const AprRun *run, GE
                self->n_samples, ldexp (mpz_get_d (weight), apr_exact_sums_get_exponent (self->sums)));
   mpz_clear (weight);
   return FALSE;
+}
+
+gboolean
+apr_cross_products_check_possible (AprCrossProducts *self, const AprRun *run, GError **error)
+{
+  return apr_cross_products_check_weight (self, error) &&
+         (self->rows != NULL || self->precision != APR_PRECISION_EXACT ||
+          apr_exact_sums_check (self->sums, run, error));
 }
 
 gboolean

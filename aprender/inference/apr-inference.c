@@ -413,7 +413,8 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
   self->weight_logs = apr_cross_products_get_weight_logs (source->cross_products);
   self->rounded = apr_cross_products_get_dtype (source->cross_products) == APR_DTYPE_F32 || !exact;
 
-  if (!apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
+  if (!apr_cross_products_check_possible (source->cross_products, run, error) ||
+      !apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
                         source->n_dependent, error))
     return NULL;
 

@@ -319,7 +319,6 @@ load_state (AprLinearResults *results,
             GError **error)
 {
   GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
-  const AprRun run = { .cancellable = g_cancellable_get_current () };
   AprCrossProducts *state;
 
   if (!apr_cross_products_is_in (reader, CROSS_PRODUCTS))
@@ -339,7 +338,8 @@ load_state (AprLinearResults *results,
                    n_features, n_targets);
       return FALSE;
     }
-  if (!apr_cross_products_check_possible (state, &run, error))
+  /* What takes longer to see is looked at before statistics, which take longer still. */
+  if (!apr_cross_products_check_weight (state, error))
     return FALSE;
 
   if (!load_boolean (metadata, KEY_FITTED_ALPHAS, &several, error) ||

@@ -22,6 +22,7 @@ typedef struct
   guint dependent; /* a bit for each feature */
   gboolean fit_intercept;
   const char *precision;
+  const char *alpha; /* of the fit */
 } Forged;
 
 static void
@@ -81,6 +82,7 @@ forge (const Forged *forged, const char *prefix)
   g_assert_true (apr_safetensors_writer_add_tensor (writer, "intercept", constants, NULL));
   set (writer, "", "model", "AprLinearRegression");
   set (writer, "", "format", "1");
+  set (writer, prefix, "alpha", forged->alpha);
   set (writer, "", "fit_intercept", forged->fit_intercept ? "true" : "false");
   set (writer, "", "dependent_features", dependent->str);
   set_number (writer, "", "rank", (gint64) rank);
@@ -96,29 +98,36 @@ test_impossible (void)
     gint32 words[6]; /* of the weights; of x and 1, and x; of y and 1, x, and y */
     guint64 n_samples;
     gboolean rounded;
+    gboolean loads;
     const char *message;
   } cases[] = {
-    { { 0, 0, 0, 0, 0, 0 }, 3, FALSE, "of 3 samples, the sum of the weights is 0" },
-    { { -3, 7, 21, 0, 17, -14 }, 3, FALSE, "of 3 samples, the sum of the weights is -3" },
-    { { -3, 7, 21, 0, 17, 0 }, 3, FALSE, "of 3 samples, the sum of the weights is -3" },
-    { { -3, 7, 21, 0, 17, 0 }, 3, TRUE, "of 3 samples, the sum of the weights is -3" },
-    { { 3, 7, 21, 3, 8, 5 }, 0, FALSE, "of 0 samples, the sum of the weights is 3" },
-    { { 3, 7, 21, 3, 8, -5 }, 3, FALSE, "the sum of squares of target 0 (counted from 0) is negative, -5" },
+    { { 0, 0, 0, 0, 0, 0 }, 3, FALSE, FALSE, "of 3 samples, the sum of the weights is 0" },
+    { { -3, 7, 21, 0, 17, -14 }, 3, FALSE, FALSE, "of 3 samples, the sum of the weights is -3" },
+    { { -3, 7, 21, 0, 17, 0 }, 3, FALSE, FALSE, "of 3 samples, the sum of the weights is -3" },
+    { { -3, 7, 21, 0, 17, 0 }, 3, TRUE, FALSE, "of 3 samples, the sum of the weights is -3" },
+    { { 3, 7, 21, 3, 8, 5 }, 0, FALSE, FALSE, "of 0 samples, the sum of the weights is 3" },
+    { { 3, 7, 21, 3, 8, -5 },
+      3,
+      FALSE,
+      TRUE,
+      "the sum of squares of target 0 (counted from 0) is negative, -5" },
     { { 3, 7, 21, 3, 11, 5 },
       3,
       FALSE,
+      TRUE,
       "the product of target 0 and feature 0 (counted from 0) is larger than their squares allow: 11 beside "
       "5 and 21" },
     { { 3, 8, 21, 3, 8, 5 },
       3,
       FALSE,
+      TRUE,
       "the product of feature 0 and the weights (counted from 0) is larger than their squares allow: 8 "
       "beside 21 and 3" },
   };
   gsize i;
   gsize k;
 
-  g_test_summary ("A model whose sums contradict each other is not loaded.");
+  g_test_summary ("Of a model whose sums contradict each other, nothing is told.");
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     for (k = 0; k < 4; k++)
       {
@@ -128,7 +137,8 @@ test_impossible (void)
                           .n_samples = cases[i].n_samples,
                           .dependent = k % 2,
                           .fit_intercept = k < 2,
-                          .precision = cases[i].rounded ? "double" : "exact" };
+                          .precision = cases[i].rounded ? "double" : "exact",
+                          .alpha = "0" };
         g_autoptr (GBytes) bytes = NULL;
         g_autoptr (AprLinearRegression) model = NULL;
         g_autoptr (GError) error = NULL;
@@ -136,7 +146,9 @@ test_impossible (void)
         memcpy (forged.words, cases[i].words, sizeof cases[i].words);
         bytes = forge (&forged, PREFIX);
         model = apr_linear_regression_from_bytes (bytes, &error);
-        g_assert_null (model);
+        g_assert_true ((model != NULL) == cases[i].loads);
+        if (model != NULL)
+          g_assert_null (apr_linear_regression_get_statistics (model, 0, &error));
         g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
         assert_message_has (error, "The sums are not those of any samples");
         assert_message_has (error, cases[i].message);
@@ -147,9 +159,13 @@ static void
 test_too_few_samples (void)
 {
   const guint32 words[] = { 3, 7, 21, 3, 8, 5 };
-  Forged forged = {
-    .n_features = 1, .n_targets = 1, .n_words = 1, .n_samples = 1, .fit_intercept = TRUE, .precision = "exact"
-  };
+  Forged forged = { .n_features = 1,
+                    .n_targets = 1,
+                    .n_words = 1,
+                    .n_samples = 1,
+                    .fit_intercept = TRUE,
+                    .precision = "exact",
+                    .alpha = "0" };
   g_autoptr (GBytes) bytes = NULL;
   g_autoptr (AprLinearRegression) model = NULL;
   g_autoptr (GError) error = NULL;
@@ -169,9 +185,13 @@ test_indefinite_score (void)
   /* Every product is within its squares, but the weights, x and y without each other are not. */
   const guint32 words[] = { 1, 0, 10, 0, 9, 10 };
   const gint32 indefinite[] = { 10, 9, 10, 9, -9, 10 };
-  Forged forged = {
-    .n_features = 1, .n_targets = 1, .n_words = 1, .n_samples = 9, .fit_intercept = TRUE, .precision = "exact"
-  };
+  Forged forged = { .n_features = 1,
+                    .n_targets = 1,
+                    .n_words = 1,
+                    .n_samples = 9,
+                    .fit_intercept = TRUE,
+                    .precision = "exact",
+                    .alpha = "0" };
   const double x_values[] = { 0, 1, 2 };
   const double y_values[] = { 1, 0, -1 };
   g_autoptr (AprTensor) x = matrix_new (3, 1, x_values);
@@ -223,7 +243,8 @@ draw (GRand *rand, Forged *forged)
                       .n_samples = g_rand_int_range (rand, 0, 6) > 0 ? n_samples : g_rand_int (rand),
                       .dependent = g_rand_boolean (rand) ? 0 : g_rand_int (rand),
                       .fit_intercept = g_rand_boolean (rand),
-                      .precision = g_rand_boolean (rand) ? "exact" : "double" };
+                      .precision = g_rand_boolean (rand) ? "exact" : "double",
+                      .alpha = g_rand_int_range (rand, 0, 5) > 0 ? "0" : "1e-3" };
   n_columns = 1 + forged->n_features + forged->n_targets;
   for (i = 0; i < n_samples; i++)
     for (j = 0; j < n_columns; j++)
@@ -314,6 +335,8 @@ ask (AprLinearRegression *model, const Forged *forged)
     }
   answer = apr_linear_regression_score_cross_products (model, state, &error);
   assert_answer (answer, (GDestroyNotify) apr_tensor_unref, &error);
+  answer = apr_estimator_to_bytes (APR_ESTIMATOR (model), &error);
+  assert_answer (answer, (GDestroyNotify) g_bytes_unref, &error);
   g_assert_false (apr_linear_regression_compute_condition_number (model) < 1);
   g_assert_false (apr_linear_regression_get_prediction_rounding (model) < 0);
 }
@@ -365,7 +388,7 @@ test_anything (void)
         g_assert_true (error->domain == APR_ERROR);
     }
   g_assert_cmpint (n_loaded, >, 50);
-  g_assert_cmpint (n_refused, >, 50);
+  g_assert_cmpint (n_refused, >, 0);
   g_assert_cmpint (n_fits, >, 50);
 }
 
