@@ -20,7 +20,7 @@
  * 1980, and, for HC1 to HC3, J. G. MacKinnon and H. White, "Some heteroskedasticity-consistent covariance matrix
  * estimators with improved finite sample properties", 1985. */
 
-/* From here on a leverage is 1, but for rounding. */
+/* From here on a leverage is 1, but for rounding, or cannot be told from it. */
 #define MIN_LEFT 0x1p-34
 
 static gboolean
@@ -81,8 +81,8 @@ find_roots (const AprInference *inference,
           g_set_error (
             error, APR_ERROR, APR_ERROR_RANGE,
             "The leverage of sample %" G_GSIZE_FORMAT
-            " (counted from 0) is 1: it alone determines a coefficient, so that HC2 and HC3 are not "
-            "defined; HC0 and HC1 are",
+            " (counted from 0) is 1, or so near to it that rounding hides the difference: it alone "
+            "determines a coefficient, or nearly, so that HC2 and HC3 are not known; HC0 and HC1 are",
             i);
           return NULL;
         }

@@ -393,10 +393,11 @@ check_row (const Intervals *self, gsize row, GError **error)
           g_set_error (
             error, APR_ERROR, APR_ERROR_RANGE,
             "Cannot give an interval for sample %" G_GSIZE_FORMAT
-            " (counted from 0): in the samples of the fit, the feature “%s” was always the same "
-            "combination of features before it, or constant, and here it is not, so that nothing is "
-            "known of its effect",
-            row, inference->names[inference->first + inference->dependent[i]]);
+            " (counted from 0): the fit took the feature “%s” to be a combination of features before it, "
+            "or constant, as its samples hardly tell the difference, and here it is not to within %g of "
+            "its parts, so that too little is known of its effect",
+            row, inference->names[inference->first + inference->dependent[i]],
+            rounded ? ESTIMABLE_ROUNDED : ESTIMABLE);
           return FALSE;
         }
     }

@@ -144,7 +144,7 @@ apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
    * AprRegressionDiagnostics:standardized-residuals: (getter get_standardized_residuals)
    *
    * The residuals by their own standard errors, √w e / (σ √(1 - h)), [n_samples]: R's `rstandard ()`, which others
-   * call internally studentised. NaN where the leverage is 1.
+   * call internally studentised. NaN where the leverage is 1 to within 2⁻³⁴.
    *
    * Since: 0.1
    */
@@ -155,7 +155,7 @@ apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
    * AprRegressionDiagnostics:studentized-residuals: (getter get_studentized_residuals)
    *
    * The same with the σ of the fit without the sample, [n_samples]: R's `rstudent ()`, which others call externally
-   * studentised. NaN where the leverage is 1, and where there are no degrees of freedom to spare.
+   * studentised. NaN where the leverage is 1 to within 2⁻³⁴, and where there are no degrees of freedom to spare.
    *
    * Since: 0.1
    */
@@ -166,7 +166,7 @@ apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
    * AprRegressionDiagnostics:cooks-distances: (getter get_cooks_distances)
    *
    * How far all predictions move when the sample is left out, after R. D. Cook, "Detection of influential observation
-   * in linear regression", 1977, [n_samples]. NaN where the leverage is 1.
+   * in linear regression", 1977, [n_samples]. NaN where the leverage is 1 to within 2⁻³⁴.
    *
    * Since: 0.1
    */
@@ -251,7 +251,7 @@ apr_inference_diagnose (const AprInference *self,
       double weighted = sqrt (weight) * vectors[RESIDUALS][i] / sigma;
       double leverage = MIN (weight * vectors[LEVERAGES][i], 1);
       double left = 1 - leverage;
-      /* A leverage of 1 is known but for rounding. */
+      /* A leverage of 1 is known but for rounding, as are those that are very near. */
       double standardized = self->df_residual > 0 && left > 0x1p-34 ? weighted / sqrt (left) : NAN;
       double spare = df - standardized * standardized;
 

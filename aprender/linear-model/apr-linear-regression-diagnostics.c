@@ -241,8 +241,8 @@ apr_linear_regression_diagnose_finish (AprLinearRegression *self, GAsyncResult *
  * where they are exact, so are the residuals, but for their own rounding.
  *
  * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_SHAPE where these are not the shapes of the fit,
- *   %APR_ERROR_STATE where they are other samples, %APR_ERROR_RANGE where a leverage is 1, for which HC2 and HC3 are
- *   not defined, %APR_ERROR_NOT_FINITE, or another error of [method@Apr.Estimator.fit] or
+ *   %APR_ERROR_STATE where they are other samples, %APR_ERROR_RANGE where a leverage is 1 to within 2⁻³⁴, for which
+ *   HC2 and HC3 are not known, %APR_ERROR_NOT_FINITE, or another error of [method@Apr.Estimator.fit] or
  *   [method@Apr.LinearRegression.get_statistics]
  *
  * Since: 0.1
