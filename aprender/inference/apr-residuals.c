@@ -18,6 +18,9 @@
 #define ROUNDING 0x1p-102
 #define TOLERANCE 0x1p-52
 
+/* Products whose low parts are summed before the sum is normalised. */
+#define SPAN 8
+
 /* Bits that long numbers have beyond those of the coefficients: for the means, beside the spreads. */
 #define MORE_BITS 320
 
@@ -199,7 +202,7 @@ get_rest (const AprRows *rows, gsize row, gsize column)
   return rest;
 }
 
-static AprDoubleDouble
+static inline AprDoubleDouble
 centre_value (const Residuals *self, const AprRows *rows, gsize row, gsize column, gsize i, double value)
 {
   AprDoubleDouble centred = apr_dd_two_sum (value, -self->centres[i]);
@@ -275,12 +278,19 @@ find_residual (const Residuals *self, gsize row, const double *values)
   for (j = 0; j < self->n; j++)
     {
       gsize feature = get_feature (self, j);
-      AprDoubleDouble term = apr_dd_multiply (
-        self->coefficients[j], centre_value (self, &self->x, row, feature, j, values[feature]));
+      AprDoubleDouble u = centre_value (self, &self->x, row, feature, j, values[feature]);
+      AprDoubleDouble b = self->coefficients[j];
+      double product = b.high * u.high;
+      double rest = fma (b.high, u.high, -product) + (b.high * u.low + b.low * u.high);
+      AprDoubleDouble high = apr_dd_two_sum (sum.high, -product);
 
-      size += fabs (term.high);
-      sum = apr_dd_subtract (sum, term);
+      size += fabs (product);
+      sum = (AprDoubleDouble){ high.high, sum.low + (high.low - rest) };
+      /* The low parts of a few products are summed by themselves. */
+      if (j % SPAN == SPAN - 1)
+        sum = apr_dd_two_sum (sum.high, sum.low);
     }
+  sum = apr_dd_two_sum (sum.high, sum.low);
   if (ROUNDING * (double) (self->n + 4) * size <= TOLERANCE * MAX (self->size, fabs (sum.high)))
     return sum.high;
 
