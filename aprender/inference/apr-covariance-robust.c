@@ -334,11 +334,11 @@ apr_covariance_init_robust (AprCovariance *self,
 
   if (!apr_estimator_check_finite ("X", x, error) ||
       !apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
-                        source->n_dependent, error))
+                        source->n_dependent, TRUE, error))
     return FALSE;
   scores_init (&scores, inference, &design, x, roots);
   state = sum_scores (&scores, apr_cross_products_get_precision (source->cross_products), run, error);
-  if (state == NULL || !apr_design_init (&sums, state, FALSE, NULL, 0, error))
+  if (state == NULL || !apr_design_init (&sums, state, FALSE, NULL, 0, FALSE, error))
     return FALSE;
 
   mpz_init (entry);

@@ -29,12 +29,14 @@ typedef struct
   mpz_t *columns;     /* (owned) by column: its weighted sum where centred, else 0 */
 } AprDesign;
 
-/* @dependent are features. Fails where there is no memory. */
+/* @dependent are features, which are columns too where there are to be @relations to them. Fails where there is no
+ * memory. */
 gboolean apr_design_init (AprDesign *self,
                           AprCrossProducts *cross_products,
                           gboolean centred,
                           const gsize *dependent,
                           gsize n_dependent,
+                          gboolean relations,
                           GError **error);
 
 void apr_design_clear (AprDesign *self);

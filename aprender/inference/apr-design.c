@@ -12,6 +12,7 @@ apr_design_init (AprDesign *self,
                  gboolean centred,
                  const gsize *dependent,
                  gsize n_dependent,
+                 gboolean relations,
                  GError **error)
 {
   gsize n_features = apr_cross_products_get_n_features (cross_products);
@@ -30,12 +31,16 @@ apr_design_init (AprDesign *self,
     }
   self->ones = self->n_targets;
   self->n_targets += centred ? 0 : 1;
-  self->n_columns = n_features + self->n_targets;
   self->n = n_features - n_dependent;
+  self->n_columns = self->n + self->n_targets + (relations ? n_dependent : 0);
   self->column = g_new (gsize, self->n_columns);
   for (i = 0; i < n_features; i++)
     if (n_found < n_dependent && dependent[n_found] == i)
-      self->column[self->n + self->n_targets + n_found++] = 1 + i;
+      {
+        if (relations)
+          self->column[self->n + self->n_targets + n_found] = 1 + i;
+        n_found++;
+      }
     else
       self->column[i - n_found] = 1 + i;
   for (i = 0; i < self->ones; i++)

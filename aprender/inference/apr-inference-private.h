@@ -14,6 +14,8 @@ typedef struct
   gboolean fit_intercept;
   const gsize *dependent; /* (unowned) the features that depend on others before them, in order */
   gsize n_dependent;
+  gboolean
+    relations; /* whether their relations to the others are needed where nothing is left for an interval */
   const char *const *feature_names; /* (unowned) (nullable) */
   AprTensor *coefficients;          /* (unowned) the model's */
   AprTensor *intercept;             /* (unowned) the model's */
@@ -57,7 +59,8 @@ typedef struct
 
   /* Of the features that depend on others: in the samples, the column of each is the sum of those of the independent
    * features, times these factors, in scales of their own, and of a constant. */
-  gsize n_dependent;
+  gboolean has_relations;
+  gsize n_dependent;        /* 0 where there are no relations */
   gsize *dependent;         /* (owned) features */
   gint64 *dependent_scale;  /* (owned) */
   double *dependent_centre; /* (owned) weighted sums times 2^-scale */

@@ -403,6 +403,7 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
   g_autoptr (AprInference) self = g_new0 (AprInference, 1);
   g_auto (AprDesign) design = { NULL };
   g_auto (AprInverse) inverse = { 0 };
+  gsize n = n_features - source->n_dependent + (source->fit_intercept ? 1 : 0);
   gsize i;
 
   g_atomic_ref_count_init (&self->ref_count);
@@ -413,9 +414,11 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
   self->weight_logs = apr_cross_products_get_weight_logs (source->cross_products);
   self->rounded = apr_cross_products_get_dtype (source->cross_products) == APR_DTYPE_F32 || !exact;
 
+  /* Of many more features than samples, relations take most of the time. */
+  self->has_relations = source->relations || self->n_samples > n;
   if (!apr_cross_products_check_possible (source->cross_products, run, error) ||
       !apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
-                        source->n_dependent, error))
+                        source->n_dependent, self->has_relations, error))
     return NULL;
 
   self->exponent = apr_design_get_exponent (&design);

@@ -77,11 +77,13 @@ apr_linear_regression_notify_results (AprEstimator *estimator, gconstpointer bef
 /* What inference is computed from; @fitted has results with cross products. */
 AprInferenceSource apr_linear_regression_get_source (const AprFitted *fitted);
 
-/* What statistics and intervals are computed from, once for a fit. Returns: (transfer full): %NULL with an error that
- * says that it cannot @what the model */
+/* What statistics and intervals are computed from, once for a fit; but the relations of features to others, by which
+ * rows are checked, are there for sure only where @relations are asked for. Returns: (transfer full): %NULL with an
+ * error that says that it cannot @what the model */
 AprInference *apr_linear_regression_infer (AprLinearRegression *self,
                                            const AprFitted *fitted,
                                            const char *what,
+                                           gboolean relations,
                                            GCancellable *cancellable,
                                            GError **error);
 

@@ -52,6 +52,7 @@ AprInference *
 apr_linear_regression_infer (AprLinearRegression *self,
                              const AprFitted *fitted,
                              const char *what,
+                             gboolean relations,
                              GCancellable *cancellable,
                              GError **error)
 {
@@ -67,10 +68,12 @@ apr_linear_regression_infer (AprLinearRegression *self,
     return NULL;
 
   inference = apr_linear_results_ref_inference (results, fitted->feature_names);
-  if (inference != NULL)
+  if (inference != NULL && (inference->has_relations || !relations))
     return inference;
+  g_clear_pointer (&inference, apr_inference_unref);
 
   source = apr_linear_regression_get_source (fitted);
+  source.relations = relations;
   inference = apr_inference_new (&source, &run, error);
   if (inference != NULL)
     apr_linear_results_keep_inference (results, inference, fitted->feature_names);
@@ -98,7 +101,7 @@ get_statistics (AprLinearRegression *self, gsize target, GCancellable *cancellab
       return NULL;
     }
 
-  inference = apr_linear_regression_infer (self, fitted, "tell the statistics of", cancellable, error);
+  inference = apr_linear_regression_infer (self, fitted, "tell the statistics of", FALSE, cancellable, error);
 
   return inference != NULL ? apr_inference_get_statistics (inference, target, &run, error) : NULL;
 }
@@ -229,7 +232,7 @@ apr_linear_regression_summary (AprLinearRegression *self, GError **error)
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
 
   fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
-  inference = apr_linear_regression_infer (self, fitted, "summarise", run.cancellable, error);
+  inference = apr_linear_regression_infer (self, fitted, "summarise", FALSE, run.cancellable, error);
   if (inference == NULL)
     return NULL;
 
@@ -354,7 +357,7 @@ predict_interval (AprLinearRegression *self,
       !apr_estimator_check_x (x, &n_samples, &n_features, error) ||
       !apr_estimator_check_n_features ("X", n_features, results->n_features, error))
     return FALSE;
-  inference = apr_linear_regression_infer (self, fitted, "give intervals with", cancellable, error);
+  inference = apr_linear_regression_infer (self, fitted, "give intervals with", TRUE, cancellable, error);
   if (inference == NULL)
     return FALSE;
 

@@ -413,6 +413,49 @@ test_middle (void)
   check_middle (21, 2, APR_DTYPE_F32);
 }
 
+static void
+test_saturated (void)
+{
+  const double x_values[] = { 1, 0, 1, 2, 0, 1, 1, 2, 1, 3, 2, 7 };
+  const double y_values[] = { 1, 4, 2 };
+  const double row[] = { 1, 1, 1, 9 };
+  g_autoptr (AprTensor) x = matrix_new (3, 4, x_values);
+  g_autoptr (AprTensor) y = vector_new (3, y_values);
+  g_autoptr (AprTensor) other = matrix_new (1, 4, row);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *expected = NULL;
+  gsize i;
+
+  g_test_summary (
+    "Without degrees of freedom, a row is checked by the rules of the features as ever, and the "
+    "statistics are the same before and after.");
+
+  for (i = 0; i < 2; i++)
+    {
+      g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, TRUE);
+      g_autoptr (AprTensor) lower = NULL;
+      g_autofree char *summary = i == 0 ? apr_linear_regression_summary (model, &error) : NULL;
+
+      g_assert_no_error (error);
+      g_assert_false (apr_linear_regression_predict_interval (model, other, 0.9, APR_INTERVAL_CONFIDENCE,
+                                                              &lower, NULL, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      g_clear_error (&error);
+      g_assert_true (apr_linear_regression_predict_interval (model, x, 0.9, APR_INTERVAL_CONFIDENCE, &lower,
+                                                             NULL, &error));
+      g_assert_no_error (error);
+      g_assert_true (isnan (element (lower, 0)));
+      if (i == 0)
+        {
+          expected = g_steal_pointer (&summary);
+          continue;
+        }
+      summary = apr_linear_regression_summary (model, &error);
+      g_assert_no_error (error);
+      g_assert_cmpstr (summary, ==, expected);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -428,6 +471,7 @@ main (int argc, char *argv[])
   ADD ("several-targets", test_several_targets);
   ADD ("dependent", test_dependent);
   ADD ("middle", test_middle);
+  ADD ("saturated", test_saturated);
 #undef ADD
 
   return g_test_run ();

@@ -117,7 +117,7 @@ test_ways (void)
       g_auto (AprInverse) other = { 0 };
       AprInverse quick = { 0 };
 
-      g_assert_true (apr_design_init (&design, sums, cases[i].centred, NULL, 0, NULL));
+      g_assert_true (apr_design_init (&design, sums, cases[i].centred, NULL, 0, FALSE, NULL));
       quick = (AprInverse){ .kernel = apr_double_double_kernel_choose (),
                             .n = design.n,
                             .n_targets = 1,
@@ -144,7 +144,7 @@ test_threads (void)
   guint n_threads;
   gsize i;
 
-  g_assert_true (apr_design_init (&design, sums, TRUE, NULL, 0, NULL));
+  g_assert_true (apr_design_init (&design, sums, TRUE, NULL, 0, FALSE, NULL));
   g_assert_true (apr_inverse_init (&first, &design, &(AprRun){ .n_threads = 1 }));
   for (i = 0; kernels[i] != NULL; i++)
     for (n_threads = 1; n_threads <= 3; n_threads++)
@@ -187,7 +187,7 @@ test_cancel (void)
   guint n_calls = 0;
   guint call;
 
-  g_assert_true (apr_design_init (&design, sums, TRUE, NULL, 0, NULL));
+  g_assert_true (apr_design_init (&design, sums, TRUE, NULL, 0, FALSE, NULL));
   for (call = 0; call == 0 || call <= n_calls; call++)
     {
       g_autoptr (GCancellable) cancellable = g_cancellable_new ();
