@@ -224,18 +224,20 @@ apr_cross_products_subtract_finish (AprCrossProducts *self, GAsyncResult *result
 }
 
 void
-apr_cross_products_read_async (gpointer self,
-                               GTaskThreadFunc run,
-                               gpointer data,
-                               GDestroyNotify free_data,
-                               gpointer source_tag,
-                               int io_priority,
-                               GCancellable *cancellable,
-                               GAsyncReadyCallback callback,
-                               gpointer user_data)
+apr_cross_products_read_async_named (gpointer self,
+                                     const char *name,
+                                     GTaskThreadFunc run,
+                                     gpointer data,
+                                     GDestroyNotify free_data,
+                                     gpointer source_tag,
+                                     int io_priority,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data)
 {
   g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
 
+  g_task_set_name (task, name);
   g_task_set_source_tag (task, source_tag);
   g_task_set_priority (task, io_priority);
   g_task_set_task_data (task, data, free_data);

@@ -61,27 +61,33 @@ typedef gboolean (*AprCrossProductsWriteFunc) (AprCrossProducts *updated,
 
 /* Has @run write to a copy of the state in a thread. The state becomes the copy, and notifies, in the caller's main
  * context. Takes @data. */
-void apr_cross_products_write_async (AprCrossProducts *self,
-                                     AprCrossProductsWriteFunc run,
-                                     gpointer data,
-                                     GDestroyNotify free_data,
-                                     gpointer source_tag,
-                                     int io_priority,
-                                     GCancellable *cancellable,
-                                     GAsyncReadyCallback callback,
-                                     gpointer user_data);
+#define apr_cross_products_write_async(self, ...) \
+ apr_cross_products_write_async_named (self, G_STRFUNC, __VA_ARGS__)
+void apr_cross_products_write_async_named (AprCrossProducts *self,
+                                           const char *name,
+                                           AprCrossProductsWriteFunc run,
+                                           gpointer data,
+                                           GDestroyNotify free_data,
+                                           gpointer source_tag,
+                                           int io_priority,
+                                           GCancellable *cancellable,
+                                           GAsyncReadyCallback callback,
+                                           gpointer user_data);
 
 /* Has @run work in a thread on @data, which it takes, and return its result: for what changes no state. @self is %NULL
  * for a function. */
-void apr_cross_products_read_async (gpointer self,
-                                    GTaskThreadFunc run,
-                                    gpointer data,
-                                    GDestroyNotify free_data,
-                                    gpointer source_tag,
-                                    int io_priority,
-                                    GCancellable *cancellable,
-                                    GAsyncReadyCallback callback,
-                                    gpointer user_data);
+#define apr_cross_products_read_async(self, ...) \
+ apr_cross_products_read_async_named (self, G_STRFUNC, __VA_ARGS__)
+void apr_cross_products_read_async_named (gpointer self,
+                                          const char *name,
+                                          GTaskThreadFunc run,
+                                          gpointer data,
+                                          GDestroyNotify free_data,
+                                          gpointer source_tag,
+                                          int io_priority,
+                                          GCancellable *cancellable,
+                                          GAsyncReadyCallback callback,
+                                          gpointer user_data);
 
 gboolean apr_cross_products_write_finish (AprCrossProducts *self,
                                           GAsyncResult *result,

@@ -125,21 +125,23 @@ written_cb (GObject *object, GAsyncResult *result, gpointer user_data)
 }
 
 void
-apr_cross_products_write_async (AprCrossProducts *self,
-                                AprCrossProductsWriteFunc run,
-                                gpointer data,
-                                GDestroyNotify free_data,
-                                gpointer source_tag,
-                                int io_priority,
-                                GCancellable *cancellable,
-                                GAsyncReadyCallback callback,
-                                gpointer user_data)
+apr_cross_products_write_async_named (AprCrossProducts *self,
+                                      const char *name,
+                                      AprCrossProductsWriteFunc run,
+                                      gpointer data,
+                                      GDestroyNotify free_data,
+                                      gpointer source_tag,
+                                      int io_priority,
+                                      GCancellable *cancellable,
+                                      GAsyncReadyCallback callback,
+                                      gpointer user_data)
 {
   g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
   g_autoptr (GTask) work = NULL;
   GError *error = NULL;
   Write *write;
 
+  g_task_set_name (task, name);
   g_task_set_source_tag (task, source_tag);
   g_task_set_priority (task, io_priority);
   /* A write that ends before it can be cancelled has succeeded. */
@@ -157,7 +159,7 @@ apr_cross_products_write_async (AprCrossProducts *self,
     apr_cross_products_report (self, 0, 1);
   apr_cross_products_notify_busy (self);
   work = g_task_new (self, cancellable, written_cb, g_steal_pointer (&task));
-  g_task_set_source_tag (work, apr_cross_products_write_async);
+  g_task_set_source_tag (work, apr_cross_products_write_async_named);
   g_task_set_priority (work, io_priority);
   g_task_set_task_data (work, write, write_free);
   g_task_run_in_thread (work, write_in_thread);

@@ -111,18 +111,20 @@ ran_cb (GObject *object, GAsyncResult *result, gpointer user_data)
 }
 
 void
-apr_estimator_call_async (AprEstimator *self,
-                          AprEstimatorCall *call,
-                          gpointer source_tag,
-                          int io_priority,
-                          GCancellable *cancellable,
-                          GAsyncReadyCallback callback,
-                          gpointer user_data)
+apr_estimator_call_async_named (AprEstimator *self,
+                                AprEstimatorCall *call,
+                                const char *name,
+                                gpointer source_tag,
+                                int io_priority,
+                                GCancellable *cancellable,
+                                GAsyncReadyCallback callback,
+                                gpointer user_data)
 {
   g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
   g_autoptr (GTask) work = NULL;
   GError *error = NULL;
 
+  g_task_set_name (task, name);
   g_task_set_source_tag (task, source_tag);
   g_task_set_priority (task, io_priority);
   g_task_set_task_data (task, call, (GDestroyNotify) apr_estimator_call_unref);
@@ -137,7 +139,7 @@ apr_estimator_call_async (AprEstimator *self,
     }
 
   work = g_task_new (self, cancellable, ran_cb, g_steal_pointer (&task));
-  g_task_set_source_tag (work, apr_estimator_call_async);
+  g_task_set_source_tag (work, apr_estimator_call_async_named);
   g_task_set_priority (work, io_priority);
   g_task_set_task_data (work, g_atomic_rc_box_acquire (call), (GDestroyNotify) apr_estimator_call_unref);
   /* A file that was replaced before it could be cancelled is the new one. */
@@ -194,11 +196,16 @@ apr_estimator_call_take_result (gpointer self, GAsyncResult *result, gpointer so
 }
 
 void
-apr_estimator_return_error (
-  AprEstimator *self, gpointer source_tag, GError *error, GAsyncReadyCallback callback, gpointer user_data)
+apr_estimator_return_error_named (AprEstimator *self,
+                                  const char *name,
+                                  gpointer source_tag,
+                                  GError *error,
+                                  GAsyncReadyCallback callback,
+                                  gpointer user_data)
 {
   g_autoptr (GTask) task = g_task_new (self, NULL, callback, user_data);
 
+  g_task_set_name (task, name);
   g_task_set_source_tag (task, source_tag);
   g_task_return_error (task, error);
 }

@@ -317,6 +317,7 @@ opened_cb (GObject *object, GAsyncResult *result, gpointer user_data)
 /* Returns: (nullable): NULL where it has failed already */
 static GTask *
 load_task_new (GType type,
+               const char *name,
                gpointer source_tag,
                int io_priority,
                GCancellable *cancellable,
@@ -326,6 +327,7 @@ load_task_new (GType type,
   g_autoptr (GTask) task = g_task_new (NULL, cancellable, callback, user_data);
   GError *error = NULL;
 
+  g_task_set_name (task, name);
   g_task_set_source_tag (task, source_tag);
   g_task_set_priority (task, io_priority);
   g_object_set_data (G_OBJECT (task), "type", (gpointer) (gsize) type);
@@ -369,8 +371,8 @@ apr_estimator_load_from_file_async (GType type,
 
   g_return_if_fail (G_IS_FILE (file));
 
-  task =
-    load_task_new (type, apr_estimator_load_from_file_async, io_priority, cancellable, callback, user_data);
+  task = load_task_new (type, G_STRFUNC, apr_estimator_load_from_file_async, io_priority, cancellable,
+                        callback, user_data);
   if (task == NULL)
     return;
 
@@ -478,7 +480,8 @@ apr_estimator_from_bytes_async (GType type,
 
   g_return_if_fail (bytes != NULL);
 
-  task = load_task_new (type, apr_estimator_from_bytes_async, io_priority, cancellable, callback, user_data);
+  task = load_task_new (type, G_STRFUNC, apr_estimator_from_bytes_async, io_priority, cancellable, callback,
+                        user_data);
   if (task == NULL)
     return;
 

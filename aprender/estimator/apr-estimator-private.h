@@ -128,14 +128,17 @@ AprEstimatorCall *apr_estimator_call_new (AprTensor *x, AprTensor *y, AprTensor 
 
 void apr_estimator_call_unref (AprEstimatorCall *self);
 
-/* Takes @call, and returns it to @callback when it has run. */
-void apr_estimator_call_async (AprEstimator *self,
-                               AprEstimatorCall *call,
-                               gpointer source_tag,
-                               int io_priority,
-                               GCancellable *cancellable,
-                               GAsyncReadyCallback callback,
-                               gpointer user_data);
+/* Takes @call, and returns it to @callback when it has run. Tasks have the name of the function that calls. */
+#define apr_estimator_call_async(self, call, ...) \
+ apr_estimator_call_async_named (self, call, G_STRFUNC, __VA_ARGS__)
+void apr_estimator_call_async_named (AprEstimator *self,
+                                     AprEstimatorCall *call,
+                                     const char *name,
+                                     gpointer source_tag,
+                                     int io_priority,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data);
 
 /* Returns: (transfer none) (nullable): the call that has run; %NULL with its error, or where @result is of another
  *   function */
@@ -147,8 +150,13 @@ gpointer
 apr_estimator_call_take_result (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error);
 
 /* Takes @error, which was found before anything began, and returns it to @callback. */
-void apr_estimator_return_error (
-  AprEstimator *self, gpointer source_tag, GError *error, GAsyncReadyCallback callback, gpointer user_data);
+#define apr_estimator_return_error(self, ...) apr_estimator_return_error_named (self, G_STRFUNC, __VA_ARGS__)
+void apr_estimator_return_error_named (AprEstimator *self,
+                                       const char *name,
+                                       gpointer source_tag,
+                                       GError *error,
+                                       GAsyncReadyCallback callback,
+                                       gpointer user_data);
 
 /* Whether a virtual function may be called in any thread: that is so where the class that supplies it says so. */
 #define APR_ESTIMATOR_IS_THREAD_SAFE(self, function)     \

@@ -330,6 +330,7 @@ run_save (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable,
 static void
 save_async (AprEstimator *self,
             GFile *file,
+            const char *name,
             gpointer source_tag,
             int io_priority,
             GCancellable *cancellable,
@@ -344,7 +345,7 @@ save_async (AprEstimator *self,
 
   if (writer == NULL || (!in_thread && !add_tensors (self, fitted, writer, &error)))
     {
-      apr_estimator_return_error (self, source_tag, error, callback, user_data);
+      apr_estimator_return_error_named (self, name, source_tag, error, callback, user_data);
       return;
     }
 
@@ -353,7 +354,8 @@ save_async (AprEstimator *self,
   call->fitted = in_thread ? g_steal_pointer (&fitted) : NULL;
   call->object = G_OBJECT (g_steal_pointer (&writer));
   call->file = file != NULL ? g_object_ref (file) : NULL;
-  apr_estimator_call_async (self, call, source_tag, io_priority, cancellable, callback, user_data);
+  apr_estimator_call_async_named (self, call, name, source_tag, io_priority, cancellable, callback,
+                                  user_data);
 }
 
 /**
@@ -380,7 +382,8 @@ apr_estimator_save_to_file_async (AprEstimator *self,
   g_return_if_fail (APR_IS_ESTIMATOR (self));
   g_return_if_fail (G_IS_FILE (file));
 
-  save_async (self, file, apr_estimator_save_to_file_async, io_priority, cancellable, callback, user_data);
+  save_async (self, file, G_STRFUNC, apr_estimator_save_to_file_async, io_priority, cancellable, callback,
+              user_data);
 }
 
 /**
@@ -449,7 +452,8 @@ apr_estimator_to_bytes_async (AprEstimator *self,
 {
   g_return_if_fail (APR_IS_ESTIMATOR (self));
 
-  save_async (self, NULL, apr_estimator_to_bytes_async, io_priority, cancellable, callback, user_data);
+  save_async (self, NULL, G_STRFUNC, apr_estimator_to_bytes_async, io_priority, cancellable, callback,
+              user_data);
 }
 
 /**

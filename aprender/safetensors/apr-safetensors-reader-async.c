@@ -43,6 +43,7 @@ read_in_thread (GTask *task, gpointer reader, gpointer data, GCancellable *cance
 
 static void
 begin (AprSafetensorsReader *self,
+       const char *function,
        gpointer tag,
        const char *name,
        const char *indices,
@@ -55,6 +56,7 @@ begin (AprSafetensorsReader *self,
   Request *request = g_new (Request, 1);
 
   *request = (Request){ g_strdup (name), g_strdup (indices) };
+  g_task_set_name (task, function);
   g_task_set_source_tag (task, tag); /* GCOVR_EXCL_BR_LINE: macro */
   g_task_set_priority (task, io_priority);
   g_task_set_task_data (task, request, request_free);
@@ -97,8 +99,8 @@ apr_safetensors_reader_get_tensor_async (AprSafetensorsReader *self,
   g_return_if_fail (name != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  begin (self, apr_safetensors_reader_get_tensor_async, name, NULL, io_priority, cancellable, callback,
-         user_data);
+  begin (self, G_STRFUNC, apr_safetensors_reader_get_tensor_async, name, NULL, io_priority, cancellable,
+         callback, user_data);
 }
 
 /**
@@ -153,8 +155,8 @@ apr_safetensors_reader_get_slice_async (AprSafetensorsReader *self,
   g_return_if_fail (indices != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  begin (self, apr_safetensors_reader_get_slice_async, name, indices, io_priority, cancellable, callback,
-         user_data);
+  begin (self, G_STRFUNC, apr_safetensors_reader_get_slice_async, name, indices, io_priority, cancellable,
+         callback, user_data);
 }
 
 /**

@@ -206,6 +206,8 @@ test_results_are_those_of_the_twins (Fixture *fixture, gconstpointer data)
   wait_for (&bounded);
   wait_for (&summarised);
 
+  g_assert_cmpstr (g_task_get_name (G_TASK (predicted)), ==, "apr_estimator_predict_async");
+  g_assert_cmpstr (g_task_get_name (G_TASK (described)), ==, "apr_linear_regression_get_statistics_async");
   predictions = apr_estimator_predict_finish (fixture->model, predicted, &error);
   g_assert_no_error (error);
   expected = apr_estimator_predict (fixture->model, fixture->x, NULL);
