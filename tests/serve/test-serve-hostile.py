@@ -94,11 +94,14 @@ def test_nothing_behind_a_nul(folder):
     with Server(make(folder)) as program:
         infer = b'{"inputs":[{"name":"X","shape":[1,3],"datatype":"FP64","data":[1,2,3]}]}'
         for path, body, status in (('/v2/models/plane%00x/infer', infer, 404), ('/v2/models/plane%00/infer', infer, 404),
-                                   ('/predict%00', GOOD, 404), ('/predict?model_id=plane%00x', GOOD, 404),
-                                   ('/predict?interval=0.9%00', GOOD, 400)):
+                                   ('/predict%00', GOOD, 404), ('/predict?interval=0.9%00', GOOD, 400)):
             answer = program.send(request([f'Content-Length: {len(body)}'], body, path=path))
             assert parse(answer)[0] == status, (path, answer)
-        answer = program.send(request([f'Content-Length: {len(GOOD)}'], GOOD, path='/%70redict?model_id=pl%61ne'))
+        # Of a file, the query names the model.
+        file = ['Content-Type: application/octet-stream', 'Content-Length: 0']
+        assert parse(program.send(request(file, path='/predict?model_id=plane%00x')))[0] == 404
+        assert parse(program.send(request(file, path='/predict?model_id=pl%61ne')))[0] == 400
+        answer = program.send(request([f'Content-Length: {len(GOOD)}'], GOOD, path='/%70redict'))
         assert b'"prediction":13' in answer, answer
 
 
@@ -342,6 +345,6 @@ def test_stop_among_refusals(folder):
             assert status == 0, (status, program.log)
 
 
-server.run([test_lengths, test_refused_bodies, test_long_answers, test_chunked_bomb, test_slow_clients,
-            test_many_connections, test_bodies, test_long_bodies, test_broken_http, test_pipelined, test_stop,
-            test_stop_among_refusals])
+server.run([test_lengths, test_request_ends, test_nothing_behind_a_nul, test_refused_bodies, test_long_answers,
+            test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies, test_long_bodies,
+            test_broken_http, test_pipelined, test_stop, test_stop_among_refusals])
