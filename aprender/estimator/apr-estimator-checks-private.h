@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 gboolean apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_features, GError **error);
 
-/* That there is a y. Who forgets to name the targets of a table has none, and whatever reads a table hands that on. */
+/* That there is a y: a table whose targets nobody has named has none, and NULL arrives here. */
 gboolean apr_estimator_check_y (AprTensor *y, GError **error);
 
 gboolean apr_estimator_check_samples (
@@ -24,8 +24,8 @@ gboolean apr_estimator_check_fit (
 /* What a model of such data is computed in: F32 for F16, BF16 and F32, else F64. */
 AprDType apr_estimator_choose_dtype (AprDType x);
 
-/* Of a matrix of numbers: the message says where. */
-gboolean apr_estimator_check_finite (const char *name, AprTensor *matrix, GError **error);
+/* Of a tensor of numbers: the message says where. */
+gboolean apr_estimator_check_finite (const char *name, AprTensor *tensor, GError **error);
 
 /* Of a sample: that its weight is finite and not negative. */
 gboolean apr_estimator_check_weight (double weight, guint64 row, GError **error);

@@ -162,19 +162,24 @@ is_finite (AprTensor *tensor, gsize *index)
 }
 
 gboolean
-apr_estimator_check_finite (const char *name, AprTensor *matrix, GError **error)
+apr_estimator_check_finite (const char *name, AprTensor *tensor, GError **error)
 {
-  gsize n_columns = apr_tensor_get_shape (matrix, NULL)[1];
-  double value;
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+  const char *what;
   gsize i;
 
-  if (is_finite (matrix, &i))
+  if (is_finite (tensor, &i))
     return TRUE;
 
-  value = apr_tensor_get_double (matrix, i, NULL);
-  g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-               "%s has %s at row %" G_GSIZE_FORMAT ", column %" G_GSIZE_FORMAT " (counted from 0)", name,
-               isnan (value) ? "a NaN" : "an infinity", i / n_columns, i % n_columns);
+  what = isnan (apr_tensor_get_double (tensor, i, NULL)) ? "a NaN" : "an infinity";
+  if (n_dims == 2)
+    g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                 "%s has %s at row %" G_GSIZE_FORMAT ", column %" G_GSIZE_FORMAT " (counted from 0)", name,
+                 what, i / shape[1], i % shape[1]);
+  else
+    g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                 "%s has %s at element %" G_GSIZE_FORMAT " (counted from 0)", name, what, i);
   return FALSE;
 }
 

@@ -6,6 +6,7 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-task-private.h"
+#include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/inference/apr-hypothesis-test-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
@@ -25,11 +26,9 @@ check_known (AprRegressionStatistics *self, GError **error)
 }
 
 static gboolean
-check_finite (const char *name, AprTensor *tensor, GError **error)
+check_numbers (const char *name, AprTensor *tensor, GError **error)
 {
   AprDType dtype = apr_tensor_get_dtype (tensor);
-  gsize n = apr_tensor_get_n_elements (tensor);
-  gsize i;
 
   if (!apr_dtype_is_numeric (dtype))
     {
@@ -38,13 +37,7 @@ check_finite (const char *name, AprTensor *tensor, GError **error)
       return FALSE;
     }
 
-  i = apr_dtype_find_not_finite (dtype, g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL), n);
-  if (i < n)
-    g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-                 "%s has %g at element %" G_GSIZE_FORMAT " (counted from 0)", name,
-                 apr_tensor_get_double (tensor, i, NULL), i);
-
-  return i == n;
+  return apr_estimator_check_finite (name, tensor, error);
 }
 
 static gboolean
@@ -152,8 +145,8 @@ test_hypothesis (AprRegressionStatistics *self,
   gsize i;
 
   if (!check_known (self, error) || !check_shapes (inference, factors, values, &n_rows, error) ||
-      !check_finite ("The tensor of the factors", factors, error) ||
-      (values != NULL && !check_finite ("The tensor of the values", values, error)))
+      !check_numbers ("The tensor of the factors", factors, error) ||
+      (values != NULL && !check_numbers ("The tensor of the values", values, error)))
     return NULL;
   rows = read_factors (inference, factors, n_rows, error);
   if (rows == NULL)

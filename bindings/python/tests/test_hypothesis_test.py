@@ -120,8 +120,9 @@ class HypothesisTest(TestCase):
         statistics = model.get_statistics()
         for pattern, factors, *values in (
                 (r'\[2\].* 7 terms', [1, 0]), ('some follow from the others', [[0, 1, 0, 0, 0, 0, 0], [0, 2, 0, 0, 0, 0, 0]]),
-                ('only factors of 0', [0] * 7), (r'\[2\].* 1 hypotheses', [1] * 7, [1, 2]), ('nan', [math.nan] * 7),
-                ('inf at element 0', [1] * 7, [math.inf])):
+                ('only factors of 0', [0] * 7), (r'\[2\].* 1 hypotheses', [1] * 7, [1, 2]), ('has a NaN at element 0', [math.nan] * 7),
+                ('has an infinity at element 0', [1] * 7, [math.inf]),
+                ('has a NaN at row 1, column 2', [[1] * 7, [1, 1, math.nan, 1, 1, 1, 1]])):
             with self.assertRaisesRegex(ValueError, pattern):
                 statistics.test_hypothesis(factors, *values)
         # A tuple of both, as statsmodels' f_test() takes it; one of two hypotheses is none.
