@@ -209,18 +209,6 @@ weigh_residues (const AprResidueModuli *moduli,
   return _mm256_cvtps_epi32 (fractions);
 }
 
-static inline gint32
-get_pair (const gint16 *limbs, guint i, guint n)
-{
-  guint32 second = i + 1 < n ? (guint16) limbs[i + 1] : 0;
-
-  return (gint32) ((guint16) limbs[i] | second << 16);
-}
-
-/* Moduli whose weights, below 2^15 the first and below 4800 the others, times limbs of at most 2^15, sum to less than
- * 2^31; and so do those of up to eleven others. Weights of bytes, at most 128, need no such limit. */
-#define MODULI_AT_ONCE 6
-
 INLINE void
 store_limb (__m128i sum, __m128i other, guint limb, gint64 *to)
 {
@@ -254,10 +242,10 @@ reconstruct (const AprResidueModuli *moduli, const guint8 *tiles, gint64 (*parts
 
           for (i = 0; i < n; i += 2)
             {
-              __m256i product =
-                _mm256_madd_epi16 (pairs[i / 2], _mm256_set1_epi32 (get_pair (moduli->limbs[limb], i, n)));
+              __m256i product = _mm256_madd_epi16 (
+                pairs[i / 2], _mm256_set1_epi32 (apr_residue_get_pair (moduli->limbs[limb], i, n)));
 
-              if (i < MODULI_AT_ONCE)
+              if (i < APR_RESIDUE_WORDS_AT_ONCE)
                 sum = _mm256_add_epi32 (sum, product);
               else
                 other = _mm256_add_epi32 (other, product);

@@ -235,17 +235,8 @@ weigh_residues (const AprResidueModuli *moduli,
   return _mm512_cvtps_epi32 (fractions);
 }
 
-static inline gint32
-get_pair (const gint16 *limbs, guint i, guint n)
-{
-  guint32 second = i + 1 < n ? (guint16) limbs[i + 1] : 0;
-
-  return (gint32) ((guint16) limbs[i] | second << 16);
-}
-
-/* Moduli whose weights, below 2^15 the first and below 4800 the others, times limbs of at most 2^15, sum to less than
- * 2^31; and so do those of up to eleven others. Weights of bytes, at most 128, need no such limit. */
-#define MODULI_AT_ONCE (APR_RESIDUE_BYTES ? APR_RESIDUE_MODULI : 6)
+/* Weights of bytes, at most 128, need no such limit. */
+#define MODULI_AT_ONCE (APR_RESIDUE_BYTES ? APR_RESIDUE_MODULI : APR_RESIDUE_WORDS_AT_ONCE)
 
 INLINE void
 store_limb (__m256i sum, __m256i other, guint limb, gint64 *to)
@@ -281,9 +272,11 @@ reconstruct (const AprResidueModuli *moduli, const guint8 *tiles, gint64 (*parts
           gint64 *to = parts[limb / 2] + first;
 
           for (i = 0; i < MIN (n, MODULI_AT_ONCE); i += 2)
-            ADD_PAIRS (sum, pairs[i / 2], _mm512_set1_epi32 (get_pair (moduli->limbs[limb], i, n)));
+            ADD_PAIRS (sum, pairs[i / 2],
+                       _mm512_set1_epi32 (apr_residue_get_pair (moduli->limbs[limb], i, n)));
           for (; i < n; i += 2)
-            ADD_PAIRS (other, pairs[i / 2], _mm512_set1_epi32 (get_pair (moduli->limbs[limb], i, n)));
+            ADD_PAIRS (other, pairs[i / 2],
+                       _mm512_set1_epi32 (apr_residue_get_pair (moduli->limbs[limb], i, n)));
           store_limb (_mm512_castsi512_si256 (sum), _mm512_castsi512_si256 (other), limb, to);
           store_limb (_mm512_extracti64x4_epi64 (sum, 1), _mm512_extracti64x4_epi64 (other, 1), limb, to + 8);
         }

@@ -375,18 +375,6 @@ weigh_residues (const AprResidueModuli *moduli,
   return round_floats (fractions);
 }
 
-static inline gint32
-get_pair (const gint16 *limbs, guint i, guint n)
-{
-  guint32 second = i + 1 < n ? (guint16) limbs[i + 1] : 0;
-
-  return (gint32) ((guint16) limbs[i] | second << 16);
-}
-
-/* Moduli whose weights, below 2^15 the first and below 4800 the others, times limbs of at most 2^15, sum to less than
- * 2^31; and so do those of up to eleven others. */
-#define MODULI_AT_ONCE 6
-
 static void
 reconstruct (const AprResidueModuli *moduli, const guint8 *tiles, gint64 (*parts)[APR_RESIDUE_TILE])
 {
@@ -408,9 +396,10 @@ reconstruct (const AprResidueModuli *moduli, const guint8 *tiles, gint64 (*parts
 
           for (i = 0; i < n; i += 2)
             {
-              Four product = multiply_pairs (pairs[i / 2], splat (get_pair (moduli->limbs[limb], i, n)));
+              Four product =
+                multiply_pairs (pairs[i / 2], splat (apr_residue_get_pair (moduli->limbs[limb], i, n)));
 
-              if (i < MODULI_AT_ONCE)
+              if (i < APR_RESIDUE_WORDS_AT_ONCE)
                 sum += product;
               else
                 other += product;

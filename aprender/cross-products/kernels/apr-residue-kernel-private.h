@@ -157,6 +157,19 @@ apr_residue_kernel_get_left_size (const AprResidueKernel *self, gsize n_rows)
          self->residue_size;
 }
 
+/* What reconstructs multiplies two moduli at once: their limbs side by side, of @n moduli. */
+static inline gint32
+apr_residue_get_pair (const gint16 *limbs, guint i, guint n)
+{
+  guint32 second = i + 1 < n ? (guint16) limbs[i + 1] : 0;
+
+  return (gint32) ((guint16) limbs[i] | second << 16);
+}
+
+/* Moduli of 16 bits whose weights, below 2^15 the first and below 4800 the others, times limbs of at most 2^15, sum to
+ * less than 2^31; and so do those of up to eleven others. */
+#define APR_RESIDUE_WORDS_AT_ONCE 6
+
 extern const AprResidueKernel apr_residue_kernel_portable;
 #ifdef APR_KERNELS_ARM
 extern const AprResidueKernel apr_residue_kernel_dotprod;
