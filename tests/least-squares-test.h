@@ -5,6 +5,7 @@
 #include "tests/rational.h"
 
 #include "aprender/least-squares/apr-least-squares-private.h"
+#include "aprender/least-squares/apr-products-private.h"
 
 /* Samples, and what is solved for them. */
 
@@ -178,4 +179,35 @@ get_product (const Data *data, gsize i, gsize j, double alpha, mpq_t product)
       mpq_add (product, product, term);
     }
   mpq_clears (term, factor, NULL);
+}
+
+/* X'X of n whole numbers in each row of X, the rows @stride apart, where column i is times 2^exponents[i], if there are
+ * exponents. */
+static inline void
+set_products (
+  AprProducts *products, const gint64 *x, gsize n_rows, gsize stride, gsize n, const mp_bitcnt_t *exponents)
+{
+  mpz_t sum;
+  mpz_t term;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  mpz_inits (sum, term, NULL);
+  apr_products_init_zeros (products, n, 0, exponents != NULL ? 40 : 4);
+  for (i = 0; i < n; i++)
+    for (j = 0; j <= i; j++)
+      {
+        mpz_set_ui (sum, 0);
+        for (k = 0; k < n_rows; k++)
+          {
+            mpz_set_si (term, x[k * stride + i]);
+            mpz_mul_si (term, term, x[k * stride + j]);
+            mpz_add (sum, sum, term);
+          }
+        if (exponents != NULL)
+          mpz_mul_2exp (sum, sum, exponents[i] + exponents[j]);
+        apr_products_set_integer (products, i, j, sum);
+      }
+  mpz_clears (sum, term, NULL);
 }

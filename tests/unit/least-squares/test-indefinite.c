@@ -31,34 +31,6 @@ __wrap_g_cancellable_is_cancelled (GCancellable *cancellable)
 static const AprRun one_thread = { .n_threads = 1 };
 static const gboolean none_excluded[MAX_N] = { FALSE };
 
-/* X'X, where column i of X is a whole number times 2^exponents[i]. */
-static void
-set_products (AprProducts *products, gint64 x[MAX_ROWS][MAX_N], const mp_bitcnt_t *exponents, gsize n)
-{
-  mpz_t sum;
-  mpz_t term;
-  gsize i;
-  gsize j;
-  gsize k;
-
-  mpz_inits (sum, term, NULL);
-  apr_products_init_zeros (products, n, 0, 40);
-  for (i = 0; i < n; i++)
-    for (j = 0; j <= i; j++)
-      {
-        mpz_set_ui (sum, 0);
-        for (k = 0; k < MAX_ROWS; k++)
-          {
-            mpz_set_si (term, x[k][i]);
-            mpz_mul_si (term, term, x[k][j]);
-            mpz_add (sum, sum, term);
-          }
-        mpz_mul_2exp (sum, sum, exponents[i] + exponents[j]);
-        apr_products_set_integer (products, i, j, sum);
-      }
-  mpz_clears (sum, term, NULL);
-}
-
 /* Numbers of up to @bits, the last @n_dependent columns being sums of others. */
 static void
 draw (GRand *rand, gint64 x[MAX_ROWS][MAX_N], gsize n, gsize n_dependent, int bits)
@@ -93,7 +65,7 @@ test_samples (void)
       draw (rand, x, n, (gsize) round % 4, g_rand_int_range (rand, 1, 25));
       for (i = 0; i < n; i++)
         exponents[i] = round % 3 == 0 ? (mp_bitcnt_t) g_rand_int_range (rand, 0, 1100) : 0;
-      set_products (&products, x, exponents, n);
+      set_products (&products, *x, MAX_ROWS, MAX_N, n, exponents);
       fesetround (modes[round % (int) G_N_ELEMENTS (modes)]);
       g_assert_false (apr_products_prove_indefinite (&products, none_excluded, &one_thread, &feature));
       fesetround (FE_TONEAREST);
@@ -125,7 +97,7 @@ test_one_too_little (void)
       for (i = 0; i < n; i++)
         exponents[i] = round % 3 == 0 ? (mp_bitcnt_t) g_rand_int_range (rand, 0, 30) : 0;
       exponents[n - 1] = 0;
-      set_products (&products, x, exponents, n);
+      set_products (&products, *x, MAX_ROWS, MAX_N, n, exponents);
       apr_products_init_zeros (&wrong, n + 1, 0, products.n_limbs);
       mpz_init (entry);
       for (i = 0; i < n; i++)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/apr-test.h"
-#include "tests/rational.h"
+#include "tests/least-squares-test.h"
 
 #include "aprender/least-squares/apr-normal-equations-private.h"
 
@@ -10,33 +9,6 @@
 #define MAX_N 20
 
 static const AprRun one_thread = { .n_threads = 1 };
-
-/* The cross products of a matrix of whole numbers, [n_rows, n]. */
-static void
-set_products (AprProducts *products, const gint64 *x, gsize n_rows, gsize n)
-{
-  mpz_t sum;
-  mpz_t term;
-  gsize i;
-  gsize j;
-  gsize k;
-
-  mpz_inits (sum, term, NULL);
-  apr_products_init_zeros (products, n, 0, 4);
-  for (i = 0; i < n; i++)
-    for (j = 0; j <= i; j++)
-      {
-        mpz_set_ui (sum, 0);
-        for (k = 0; k < n_rows; k++)
-          {
-            mpz_set_si (term, x[k * n + i]);
-            mpz_mul_si (term, term, x[k * n + j]);
-            mpz_add (sum, sum, term);
-          }
-        apr_products_set_integer (products, i, j, sum);
-      }
-  mpz_clears (sum, term, NULL);
-}
 
 /* Whether all eigenvalues of the scaled products are above @bound. */
 static gboolean
@@ -101,7 +73,7 @@ test_bound (void)
           for (j = 0; j < n; j++)
             x[i * n + j] = (common + g_rand_int_range (rand, -noise, noise)) * (1 + (gint64) j);
         }
-      set_products (&products, x, 2 * n, n);
+      set_products (&products, x, 2 * n, n, n, NULL);
       apr_normal_equations_init (&equations, &products, none, 0x1p-100, &one_thread);
       g_assert_cmpuint (equations.n_independent, ==, n);
       /* Features that are nearly the same are left to longer numbers. */
@@ -136,7 +108,7 @@ check_missed (gsize n, int exponent, gboolean proven)
   x[n + 1] = a;
   for (i = 2; i < n; i++)
     x[i * n + i] = (gint64) 0x1.69p34;
-  set_products (&products, x, n, n);
+  set_products (&products, x, n, n, n, NULL);
   apr_normal_equations_init (&equations, &products, none, 0x1p-100, &one_thread);
   g_assert_cmpint (equations.scales[0], ==, equations.scales[1]);
   g_assert_cmpuint (equations.n_independent, ==, n);
@@ -184,7 +156,7 @@ test_features (void)
   g_auto (AprProducts) products = { 0 };
   gsize i;
 
-  set_products (&products, x, N_ROWS, N);
+  set_products (&products, x, N_ROWS, N, N, NULL);
   for (i = 0; i < G_N_ELEMENTS (tolerances); i++)
     {
       g_auto (AprNormalEquations) equations = { 0 };
