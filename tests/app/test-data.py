@@ -13,6 +13,10 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import harness  # noqa: E402
+
 ID = 'org.aprender.Trendline'
 LANGUAGES = ['de', 'es']
 
@@ -117,18 +121,5 @@ source = pathlib.Path(sys.argv[1])
 built = pathlib.Path(sys.argv[2], 'app', 'data')
 data = source / 'app' / 'data'
 po = source / 'app' / 'po'
-tests = [test_desktop_file, test_metainfo, test_names_agree, test_type_of_models, test_icons, test_manifest,
-         test_translations, test_listed_files]
-print(f'1..{len(tests)}')
-status = 0
-for number, test in enumerate(tests, 1):
-    try:
-        test()
-        print(f'ok {number} {test.__name__}')
-    except FileNotFoundError as error:
-        print(f'ok {number} {test.__name__} # SKIP {error}')
-    except AssertionError as error:
-        status = 1
-        print(f'not ok {number} {test.__name__}')
-        print('\n'.join(f'# {line}' for line in str(error).splitlines()))
-sys.exit(status)
+harness.run([test_desktop_file, test_metainfo, test_names_agree, test_type_of_models, test_icons, test_manifest,
+             test_translations, test_listed_files], skip_on=FileNotFoundError)

@@ -4,15 +4,18 @@
 import http.client
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
-import traceback
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import harness  # noqa: E402
 
 TOOL = os.environ['APR_TOOL']
 # Sanitizers take memory of their own.
@@ -143,17 +146,4 @@ class Server:
 
 def run(tests):
     """Runs the functions, each with a folder of its own, and prints what became of them."""
-    print(f'1..{len(tests)}')
-    status = 0
-    for number, test in enumerate(tests, 1):
-        name = test.__name__.replace('test_', '').replace('_', '-')
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                skip = test(folder)
-                print(f'ok {number} {name}' + (f' # SKIP {skip}' if skip else ''))
-            except Exception:  # pylint: disable=broad-except
-                status = 1
-                print(f'not ok {number} {name}')
-                print('\n'.join('# ' + line for line in traceback.format_exc().splitlines()))
-        sys.stdout.flush()
-    sys.exit(status)
+    harness.run(tests, with_folder=True)

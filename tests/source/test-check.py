@@ -11,7 +11,10 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import harness  # noqa: E402
 
 
 def check(project):
@@ -84,16 +87,4 @@ def test_not_built(folder):
 
 
 sources = pathlib.Path(sys.argv[1])
-tests = [test_moved, test_ends_badly, test_too_slow, test_fails, test_not_built]
-print(f'1..{len(tests)}')
-status = 0
-for number, test in enumerate(tests, 1):
-    try:
-        with tempfile.TemporaryDirectory() as temporary:
-            test(pathlib.Path(temporary))
-        print(f'ok {number} {test.__name__}')
-    except AssertionError as error:
-        status = 1
-        print(f'not ok {number} {test.__name__}')
-        print(*[f'# {line}' for line in str(error).splitlines()], sep='\n')
-sys.exit(status)
+harness.run([test_moved, test_ends_badly, test_too_slow, test_fails, test_not_built], with_folder=True)

@@ -11,6 +11,10 @@ import shlex
 import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import harness  # noqa: E402
+
 WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror']
 # Other libraries' headers are not tested here.
 PLATFORM = [re.sub('^-I', '-isystem', flag) for flag in
@@ -44,7 +48,7 @@ def test_c11():
 
 def test_cpp17():
     if compile_text('int number;\n', 'c++', 'c++17'):
-        return 'SKIP the compiler does not know C++'
+        return 'the compiler does not know C++'
     compile_all('c++', 'c++17')
 
 
@@ -53,7 +57,7 @@ def test_beside_apache():
                           .stdout.strip() or '/usr/include/apr-1.0')
     theirs = ''.join(f'#include <{path.name}>\n' for path in sorted(folder.glob('apr*.h')))
     if not theirs:
-        return 'SKIP there are no headers of Apache\'s apr: apt-get install libapr1-dev'
+        return 'there are no headers of Apache\'s apr: apt-get install libapr1-dev'
     # apr.h wants to know that files can be large, as its pkg-config file says.
     flags = ['-isystem', str(folder), '-D_GNU_SOURCE', '-D_LARGEFILE64_SOURCE']
     ours = '#include <aprender/aprender.h>\n'
@@ -64,15 +68,4 @@ def test_beside_apache():
 
 sources = pathlib.Path(sys.argv[1]).resolve()
 compiler = sys.argv[2:]
-tests = [test_c11, test_cpp17, test_beside_apache]
-print(f'1..{len(tests)}')
-status = 0
-for number, test in enumerate(tests, 1):
-    try:
-        skip = test()
-        print(f'ok {number} {test.__name__}' + (f' # {skip}' if skip else ''))
-    except AssertionError as error:
-        status = 1
-        print(f'not ok {number} {test.__name__}')
-        print('\n'.join(f'# {line}' for line in str(error).splitlines()))
-sys.exit(status)
+harness.run([test_c11, test_cpp17, test_beside_apache])

@@ -12,6 +12,10 @@ import re
 import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import harness  # noqa: E402
+
 # Lowest first. A folder may use itself and those before it.
 LAYERS = ['base', 'tensor', 'safetensors', 'estimator', 'table', 'cross-products', 'least-squares', 'inference', 'linear-model',
           'plot', 'serve', 'tool']
@@ -63,14 +67,4 @@ def test_symbols():
 
 sources = pathlib.Path(sys.argv[1])
 library = os.path.abspath(sys.argv[2])
-tests = [test_every_folder_has_a_layer, test_includes, test_symbols]
-print(f'1..{len(tests)}')
-status = 0
-for number, test in enumerate(tests, 1):
-    try:
-        test()
-        print(f'ok {number} {test.__name__}')
-    except AssertionError as error:
-        status = 1
-        print(f'not ok {number} {test.__name__}\n# {error}')
-sys.exit(status)
+harness.run([test_every_folder_has_a_layer, test_includes, test_symbols])

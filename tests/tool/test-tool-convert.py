@@ -9,8 +9,10 @@ import resource
 import struct
 import subprocess
 import sys
-import tempfile
-import traceback
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import harness  # noqa: E402
 
 try:
     import numpy
@@ -155,17 +157,5 @@ def test_usage(folder):
         assert result.returncode == 2 and message in result.stderr, result
 
 
-tests = [test_npy_of_each_dtype, test_byte_order_and_fortran_order, test_npz, test_dtype, test_metadata,
-         test_hostile_npy, test_full, test_usage]
-print(f'1..{len(tests)}')
-status = 0
-for number, test in enumerate(tests, 1):
-    with tempfile.TemporaryDirectory() as path:
-        try:
-            test(pathlib.Path(path))
-            print(f'ok {number} {test.__name__}')
-        except Exception:
-            status = 1
-            print(f'not ok {number} {test.__name__}')
-            print('\n'.join(f'# {line}' for line in traceback.format_exc().splitlines()))
-sys.exit(status)
+harness.run([test_npy_of_each_dtype, test_byte_order_and_fortran_order, test_npz, test_dtype, test_metadata,
+             test_hostile_npy, test_full, test_usage], with_folder=True)

@@ -12,10 +12,12 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import time
-import traceback
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import harness  # noqa: E402
 
 TOOL = os.environ['APR_TOOL']
 TABLE = b'x,y\n' + b'1,2\n2,5\n3,4\n4,9\n5,8\n6,13\n'
@@ -151,16 +153,5 @@ def test_colours(folder):
         assert re.sub(rb'\x1b\[[0-9]*m', b'', text) == plain, text
 
 
-tests = [test_progress, test_interrupt, test_interrupt_in_library, test_endless_cell, test_colours]
-print(f'1..{len(tests)}')
-status = 0
-for number, test in enumerate(tests, 1):
-    with tempfile.TemporaryDirectory() as path:
-        try:
-            test(pathlib.Path(path))
-            print(f'ok {number} {test.__name__}')
-        except Exception:
-            status = 1
-            print(f'not ok {number} {test.__name__}')
-            print('\n'.join(f'# {line}' for line in traceback.format_exc().splitlines()))
-sys.exit(status)
+harness.run([test_progress, test_interrupt, test_interrupt_in_library, test_endless_cell,
+             test_colours], with_folder=True)
