@@ -127,7 +127,7 @@ apr_exact_sums_worker_move_terms (AprExactSumsWorker *self, AprExactSums *sums, 
 
   for (i = 0; i < self->terms->len && moved; i++)
     {
-      Term *term = &g_array_index (self->terms, Term, i);
+      AprExactTerm *term = &g_array_index (self->terms, AprExactTerm, i);
 
       moved = apr_exact_sums_cover (sums, term->exponent, term->exponent, 1, error);
       if (moved)

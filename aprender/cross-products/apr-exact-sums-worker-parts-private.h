@@ -16,7 +16,7 @@ typedef struct
   gsize entry;
   gint64 value;
   gint exponent;
-} Term;
+} AprExactTerm;
 
 /* The products of two panels: which slices, and what to add to the parts. */
 typedef struct
@@ -62,7 +62,7 @@ struct _AprExactSumsWorker
   gsize n_next_step;         /* lines of the cache that are fetched between two products */
   guint n_cut;               /* blocks that are cut before one is tried whole again */
   guint n_next_cut;          /* the same, after the next one that does not suit */
-  GArray *terms;             /* (owned) (element-type Term) */
+  GArray *terms;             /* (owned) (element-type AprExactTerm) */
   GCancellable *cancellable; /* (unowned) (nullable) */
   AprExactSumsDrain drain;
   gpointer user_data;

@@ -77,7 +77,7 @@ apr_exact_sums_worker_new (const AprSumsKernel *kernel,
                 : cut == APR_PACKING_SLICES ? APR_SLICE_PARTS
                                             : APR_BYTE_PARTS;
   self->n_used = cut == APR_PACKING_BYTES ? 0 : self->n_parts;
-  self->terms = g_array_new (FALSE, FALSE, sizeof (Term));
+  self->terms = g_array_new (FALSE, FALSE, sizeof (AprExactTerm));
   apr_packed_operand_init (&self->right, kernel, cut, TRUE, n_columns, 1, n_rows);
   if (weighted)
     {
@@ -249,7 +249,7 @@ apr_exact_sums_worker_is_full (AprExactSumsWorker *self)
 void
 apr_exact_sums_worker_append_term (AprExactSumsWorker *self, gsize entry, gint64 value, gint exponent)
 {
-  Term term = { entry, value, exponent };
+  AprExactTerm term = { entry, value, exponent };
 
   if (value == 0)
     return;

@@ -119,8 +119,8 @@ clear_rank (AprNormalEquations *self)
   self->n_dependent = 0;
 }
 
-/* Finds the rank in double, with a proof; returns %FALSE where there is none, and nothing is changed then, and where
- * cancelled. */
+/* Finds the rank in double, with a proof. Returns %FALSE where there is none, and clears what it found; and where it is
+ * cancelled: what it leaves then means nothing. */
 static gboolean
 find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
 {

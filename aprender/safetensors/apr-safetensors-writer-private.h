@@ -9,7 +9,7 @@ struct _AprSafetensorsWriter
 {
   GObject parent_instance;
 
-  GHashTable *items;                    /* (owned) from names to AprSafetensorsItems, which own the names */
+  GHashTable *items;                    /* (owned) from names to items, which own the names */
   GHashTable *metadata;                 /* (owned) from keys to values */
   AprSafetensorsClosure *data_func;     /* (owned) (nullable) */
   AprSafetensorsClosure *progress_func; /* (owned) (nullable) */
