@@ -337,7 +337,7 @@ apr_inference_find_residuals (const AprInference *self,
                               .residuals = residuals };
 
   if (!apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
-                        source->n_dependent, error))
+                        source->n_dependent, FALSE, error))
     return FALSE;
 
   design.saturated = mpf_sgn (self->residuals[target]) == 0;
