@@ -447,13 +447,15 @@ test_finish_is_misused (void)
   g_autoptr (AprRegressionStatistics) other = get_named_statistics ();
   g_autoptr (GAsyncResult) foreign = G_ASYNC_RESULT (g_task_new (statistics, NULL, NULL, NULL));
   g_autoptr (AprTensor) factors = NULL;
+  g_autoptr (AprTensor) values = NULL;
   g_autoptr (AprHypothesisTest) test = NULL;
   GAsyncResult *result = NULL;
   GError *error = NULL;
 
   g_test_summary ("The result of another call fails, and the right one is still there.");
 
-  g_assert_true (apr_regression_statistics_parse_hypothesis (statistics, "x1 = 0", &factors, NULL, &error));
+  g_assert_true (
+    apr_regression_statistics_parse_hypothesis (statistics, "x1 = 0", &factors, &values, &error));
   apr_regression_statistics_test_hypothesis_async (statistics, factors, NULL, 0, NULL, on_result, &result);
   g_assert_null (apr_regression_statistics_test_hypothesis_finish (other, wait_for (&result), &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
