@@ -242,7 +242,7 @@ replace_columns (char **columns, char **categories, const FitOptions *options)
       if (!contains (options->one_hot, columns[i]))
         g_strv_builder_add (builder, columns[i]);
       else
-        for (j = 0; categories[j] != NULL; j++)
+        for (j = 0; categories != NULL && categories[j] != NULL; j++)
           if (g_str_has_prefix (categories[j], prefix))
             g_strv_builder_add (builder, categories[j]);
     }

@@ -153,6 +153,7 @@ check_range (AprTensor *predictions, AprTableReader *reader, GError **error)
 {
   gsize n_values = apr_tensor_get_n_elements (predictions);
   gsize n_targets = count_targets (predictions);
+  gsize n_rows = n_values / n_targets;
   AprTensor *numbers = apr_table_reader_get_row_numbers (reader);
   gsize i;
 
@@ -160,9 +161,8 @@ check_range (AprTensor *predictions, AprTableReader *reader, GError **error)
     if (!isfinite (apr_tensor_get_double (predictions, i, NULL)))
       {
         gsize row = i / n_targets;
-        double number = numbers != NULL
-                        ? apr_tensor_get_double (numbers, row, NULL)
-                        : (double) (apr_table_reader_get_n_rows (reader) - n_values / n_targets + row);
+        double number = numbers != NULL ? apr_tensor_get_double (numbers, row, NULL)
+                                        : (double) (apr_table_reader_get_n_rows (reader) - n_rows + row);
 
         g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
                      "row %.0f (counted from 1 below the names): the prediction is beyond the range of %s",
