@@ -88,8 +88,13 @@ apr_pages_free (gpointer pages)
 gpointer
 apr_memory_new (gsize n, gsize size, const char *what, GError **error)
 {
-  gsize n_bytes = G_MAXSIZE;
-  gpointer memory = g_size_checked_mul (&n_bytes, n, size) ? g_try_malloc (MAX (n_bytes, 1)) : NULL;
+  gpointer memory = NULL;
+  gsize n_bytes;
+
+  if (g_size_checked_mul (&n_bytes, n, size))
+    memory = g_try_malloc (MAX (n_bytes, 1));
+  else
+    n_bytes = G_MAXSIZE;
 
   if (memory == NULL)
     g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "There is no memory for %s of %" G_GSIZE_FORMAT " bytes",

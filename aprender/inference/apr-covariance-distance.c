@@ -295,6 +295,19 @@ find_distance_of_rows (const AprCovariance *self,
   return distance;
 }
 
+/* Numbers in GMP are finite. */
+static gboolean
+is_finite (const AprInference *inference, const double *terms, const double *factors, gsize n_rows)
+{
+  gsize i;
+
+  for (i = 0; i < n_rows * inference->n; i++)
+    if (!isfinite (factors[i]) || (factors[i] != 0 && !isfinite (terms[inference->term[i % inference->n]])))
+      return FALSE;
+
+  return TRUE;
+}
+
 double
 apr_covariance_find_distance (const AprCovariance *self,
                               const double *terms,
@@ -306,12 +319,18 @@ apr_covariance_find_distance (const AprCovariance *self,
 {
   const AprInference *inference = self->inference;
   gsize n_numbers = n_rows * (inference->n + 1);
-  g_autofree gint64 *exponents = g_new (gint64, n_rows + 1);
-  mpf_t *rows = g_new (mpf_t, n_numbers);
+  g_autofree gint64 *exponents = NULL;
+  mpf_t *rows;
   gint64 top = G_MININT32;
   double distance = NAN;
   gsize i;
 
+  *independent = TRUE;
+  if (!is_finite (inference, terms, factors, n_rows))
+    return NAN;
+
+  exponents = g_new (gint64, n_rows + 1);
+  rows = g_new (mpf_t, n_numbers);
   for (i = 0; i < n_numbers; i++)
     mpf_init2 (rows[i], PRECISION);
   *independent = prepare (inference, terms, factors, values, rows, n_rows, run);

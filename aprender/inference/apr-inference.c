@@ -415,7 +415,7 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
   self->rounded = apr_cross_products_get_dtype (source->cross_products) == APR_DTYPE_F32 || !exact;
 
   /* Of many more features than samples, relations take most of the time. */
-  self->has_relations = source->relations || self->n_samples > n;
+  self->has_relations = source->relations || self->n_samples > n || source->n_dependent == 0;
   if (!apr_cross_products_check_possible (source->cross_products, run, error) ||
       !apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
                         source->n_dependent, self->has_relations, error))

@@ -198,6 +198,45 @@ test_dependent_zero (void)
   g_assert_true (isnan (element (apr_regression_statistics_get_p_values (statistics), 0)));
 }
 
+/* The coefficient of the first feature alone is about 1e350, which no double is. */
+static void
+test_beyond_doubles (void)
+{
+  const double u[] = { 1, 2, 3, 4, 5, 6, 7, 9 };
+  const double z[] = { 1, 0, 2, 5, 1, 3, 0, 1 };
+  const double e[] = { .1, -.2, .3, .1, -.4, .2, -.1, .05 };
+  double x_values[24];
+  double y_values[8];
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) factors = matrix_new (2, 4, (const double[]){ 0, 1, 0, 0, 0, 0, 0, 1 });
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_autoptr (AprRegressionStatistics) robust = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  for (i = 0; i < 8; i++)
+    {
+      x_values[3 * i] = u[i] * 1e-200;
+      x_values[3 * i + 1] = u[i] * 1e200;
+      x_values[3 * i + 2] = z[i];
+      y_values[i] = (u[i] + 0.3 * z[i] + e[i]) * 1e150;
+    }
+  x = matrix_new (8, 3, x_values);
+  y = vector_new (8, y_values);
+  model = fit (TRUE, x, y, NULL);
+  statistics = statistics_of (model, 0);
+  g_assert_true (isinf (element (apr_regression_statistics_get_coefficients (statistics), 1)));
+  g_assert_null (apr_regression_statistics_test_hypothesis (statistics, factors, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_clear_error (&error);
+  robust =
+    apr_linear_regression_get_robust_statistics (model, x, y, NULL, APR_COVARIANCE_HC1, 0, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (isnan (apr_regression_statistics_get_f_statistic (robust)));
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -207,6 +246,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/dependent-features/estimates", test_dependent_estimates);
   g_test_add_func ("/dependent-features/zero", test_dependent_zero);
   g_test_add_func ("/dependent-features/all-dummies", test_all_dummies);
+  g_test_add_func ("/dependent-features/beyond-doubles", test_beyond_doubles);
 
   return g_test_run ();
 }
