@@ -412,12 +412,18 @@ on_table_to_add (GObject *source, GAsyncResult *result, gpointer data)
   GError *error = NULL;
 
   table = trendline_table_load_finish (result, &error);
-  if (table != NULL && fit->target == NULL)
-    fit->target = find_target (table, fit->features, &error);
-  else if (table != NULL && trendline_table_find_column (table, fit->target) == NULL)
+  if (table != NULL && fit->target != NULL && trendline_table_find_column (table, fit->target) == NULL)
     /* Translators: the name of a column */
     g_set_error (&error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
                  _ ("The table needs the target of the model, a column “%s”"), fit->target);
+  else if (table != NULL && (fit->target == NULL || self->table == NULL))
+    {
+      /* A file names no column of weights, and a further column may be theirs. */
+      g_autofree char *only = find_target (table, fit->features, &error);
+
+      if (fit->target == NULL)
+        fit->target = g_steal_pointer (&only);
+    }
   if (error != NULL)
     {
       trendline_fit_session_fail (task, error);
