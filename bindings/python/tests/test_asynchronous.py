@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+import weakref
 
 import tap
 from common import Apr, GLib, TestCase
@@ -187,12 +188,47 @@ class Interrupted(TestCase):
         self.assertInterrupted(lambda: Apr.CrossProducts.new(3, 1), lambda state: state.update(X, y),
                                lambda state: state.n_samples == 0)
 
+    def test_another_signal(self):
+        """What its handler raises goes through, and the model and the sums can be used again."""
+        def give_up(*_):
+            raise TimeoutError
+
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, give_up))
+        X, y = make_zeros(5000000)
+        for source, call in ((Apr.LinearRegression(), lambda model: model.fit(X, y)),
+                             (Apr.CrossProducts.new(3, 1), lambda state: state.update(X, y))):
+            signal.setitimer(signal.ITIMER_REAL, .001)
+            try:
+                call(source)
+                signal.pause()
+            except TimeoutError:
+                pass
+            call(source)
+            self.assertFalse(source.busy)
+
+    def test_errors_hold_no_data(self):
+        X, y = make_zeros(5000000)
+        with self.assertRaises(ValueError):
+            Apr.LinearRegression().fit(X, [1.])
+        kept = weakref.ref(X)
+        gc.collect()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        with self.assertRaises(ValueError):
+            Apr.LinearRegression().fit(X, Apr.Tensor.new_from_doubles([1.], [1]))
+        del X
+        self.assertIsNone(kept())
+
     def test_a_forked_process_has_no_threads_to_wait_for(self):
         X, y = make_zeros(5000000)
         expected = Apr.LinearRegression().fit(X, y)
         child = os.fork()
         if child == 0:
-            os._exit(Apr.LinearRegression(n_threads=1).fit(X, y).get_coefficients() != expected.get_coefficients())
+            status = 2
+            try:
+                status = Apr.LinearRegression(n_threads=1).fit(X, y).get_coefficients() != expected.get_coefficients()
+            finally:
+                os._exit(status)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
 
 

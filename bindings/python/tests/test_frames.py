@@ -4,6 +4,7 @@
     with-peer python test_frames.py
 """
 
+import array
 import copy
 import decimal
 import gc
@@ -47,9 +48,13 @@ class Frames(TestCase):
         gap = pandas.read_csv(io.StringIO('rooms,rent\n1,500\n2,700\n,800\n'), chunksize=2)
         self.assertFails(Apr.Error.NOT_FINITE, 'row 2, column “rooms”', Apr.LinearRegression().fit, gap, 'rent')
         # No number is rounded before it is summed.
-        large = [pandas.DataFrame({'a': [2 ** 53 + 1, 5], 'y': [1, 2]}), pandas.DataFrame({'a': [.5], 'y': [3.]})]
-        state = Apr.CrossProducts.new(1, 1).update(iter(large), 'y')
-        self.assertEqual(state, Apr.CrossProducts.new(1, 1).update(large[0], 'y').update(large[1], 'y'))
+        large = [pandas.DataFrame({'a': [2 ** 53 + 1, 5], 'y': [1, 2]}), pandas.DataFrame({'a': [.5], 'y': [3.]}),
+                 pandas.DataFrame({'a': numpy.array([2 ** 63 + 1], 'u8'), 'y': [7]})]
+        for batches in (large, large[::-1], large + large):
+            state = Apr.CrossProducts.new(1, 1)
+            for batch in batches:
+                state.update(batch, 'y')
+            self.assertEqual(Apr.CrossProducts.new(1, 1).update(iter(batches), 'y'), state)
 
     def test_gaps_are_counted(self):
         advice = r'row 1, column “a” .*2 rows miss values: the others are X\[X.notna\(\).all\(axis=1\)\]'
@@ -60,6 +65,11 @@ class Frames(TestCase):
         self.assertFails(Apr.Error.NOT_FINITE, r'^y has a missing value at row 1 .*2 rows .*y\[y.notna\(\)\]$',
                          Apr.LinearRegression().fit, frame[['b']], frame.a)
         self.assertFails(Apr.Error.NOT_FINITE, advice, Apr.LinearRegression().fit, frame, 'a')
+        whole = pandas.DataFrame({'a': [1, 2, 4], 'y': [1, 2, 3]})
+        for dtype in (object, 'Int64'):
+            batches = [whole.astype(dtype), whole.assign(a=[1, None, 2]).astype(dtype)]
+            self.assertFails(Apr.Error.NOT_FINITE, r'row 4, column “a” \(counted from 0\)$', Apr.LinearRegression().fit,
+                             iter(batches), 'y')
         self.assertFails(Apr.Error.NOT_FINITE, 'an infinity at row 3', Apr.LinearRegression().fit,
                          frame.fillna({'a': 1.}).assign(b=[1, 2, 3, math.inf]), [1, 2, 3, 4])
 
@@ -90,6 +100,13 @@ class Frames(TestCase):
         for names in (('b', 'd'), numpy.array(['b', 'd'])):
             with self.assertRaisesRegex(ValueError, 'y holds text, “d”'):
                 Apr.LinearRegression().fit(frame, names)
+
+    def test_targets_that_are_no_arrays(self):
+        y = array.array('d', [1., 2, 3])
+        expected = Apr.LinearRegression().fit(FRAME[['a']], FRAME.y)
+        for targets in (y, memoryview(y), pyarrow.Tensor.from_numpy(numpy.array(y))):
+            self.assertEqual(Apr.LinearRegression().fit(FRAME[['a']], targets).get_coefficients(),
+                             expected.get_coefficients())
 
     def test_one_target_in_two_dimensions(self):
         model = Apr.LinearRegression().fit(FRAME, 'y')
@@ -128,6 +145,10 @@ class Attached(TestCase):
             model.note = {'source': ['a.csv']}
             for other in (pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)):
                 self.assertEqual((other.note, other.alpha, other.fitted), (model.note, .5, model.fitted))
+            model.own = model
+            self.assertIs(copy.deepcopy(model).own.__class__, Apr.LinearRegression)
+            other = copy.deepcopy(model)
+            self.assertIs(other.own, other)
             self.assertIs(copy.copy(model).note, model.note)
             self.assertIsNot(copy.deepcopy(model).note['source'], model.note['source'])
 
@@ -153,6 +174,13 @@ class Groups(TestCase):
         self.assertEqual(table.loc[('z', 2)].tolist(), [.5, 1.5, 2, 1])
         table = model.fit_groups(frame[['area']], frame[['price', 'price']].to_numpy(), frame[['city', 'floor']]).to_frame()
         self.assertEqual(table.loc[('z', 2, 1)].tolist(), [.5, 1.5, 2, 1])
+
+    def test_labels_that_are_names_too(self):
+        frame = pandas.DataFrame({'a': [0., 1, 2, 3, 5, 4], 'b': [1., 1, 2, 0, 3, 4]})
+        y = [1., 2, 5, 1, 4, 3]
+        for labels in (['a', 'b'] * 3, numpy.array(['a', 'b'] * 3), ('a', 'b') * 3):
+            self.assertEqual(list(Apr.LinearRegression().fit_groups(frame, y, labels).labels), ['a', 'b'])
+        self.assertEqual(list(Apr.LinearRegression().fit_groups(frame[:2], y[:2], ['b', 'a']).labels), ['a', 'b'])
 
     def test_mistakes(self):
         frame, model = pandas.DataFrame(self.COLUMNS), Apr.LinearRegression()

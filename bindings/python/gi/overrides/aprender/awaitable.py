@@ -122,16 +122,17 @@ class Awaitable:
             self.end()
 
 
-def run(X, cancellable, call, start, finish):
+def run(source, X, cancellable, call, start, finish):
     """Calls call(cancellable), which blocks. Where the data X are many, and nobody else can cancel it, starts the same without
-    blocking, start(cancellable, when_done), and waits: Python heeds Ctrl-C only between two calls of C.
+    blocking, start(cancellable, when_done), and waits until the source is no longer busy: Python heeds Ctrl-C only between
+    two calls of C.
     """
     is_main = threading.current_thread() is threading.main_thread() and not _is_forked
     if cancellable is not None or X.get_n_elements() < _LONG or not is_main or \
             signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return call(cancellable)
 
-    cancellable, is_interrupted = Gio.Cancellable(), False
+    cancellable, is_interrupted, ended = Gio.Cancellable(), False, []
 
     def interrupt(*_):
         nonlocal is_interrupted
@@ -139,18 +140,29 @@ def run(X, cancellable, call, start, finish):
         cancellable.cancel()
 
     context = GLib.MainContext()
-    context.push_thread_default()
     signal.signal(signal.SIGINT, interrupt)
     try:
-        running = Awaitable(start, finish, cancellable)
-        while not running.done():
-            context.iteration(True)
+        context.push_thread_default()
+        try:
+            start(cancellable, lambda *result: ended.append(result))
+            while not ended and (source.busy or context.pending()):
+                context.iteration(True)
+        except BaseException:
+            # What the handler of another signal raises, such as that of a time-out: anywhere above.
+            cancellable.cancel()
+            while source.busy:
+                context.iteration(False)
+                time.sleep(_INTERVAL)
+            raise
+        finally:
+            context.pop_thread_default()
+        if is_interrupted:
+            raise KeyboardInterrupt
+        if not ended:
+            raise InterruptedError('The handler of a signal raised an exception while the call ended')
+        return finish(*ended.pop())
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        context.pop_thread_default()
-    if is_interrupted:
-        raise KeyboardInterrupt
-    return running.result()
 
 
 async def _give(call):

@@ -14,12 +14,14 @@ def _is_single(dtype):
 
 
 def _join_dtypes(before, dtype):
-    """That of a column, of which there are more values now; None where a model would go over from float32 to float64."""
+    """That of a column from now on; None where a model would go over from float32 to float64. Whole numbers stay what they
+    are, as not all are doubles.
+    """
     numpy = import_module('numpy')
-    joined = numpy.result_type(before, dtype)
-    if _is_single(joined) == _is_single(before):
-        return joined
-    return None if _is_single(before) else numpy.dtype('f8')
+    if _is_single(before):
+        joined = numpy.result_type(before, dtype)
+        return joined if _is_single(joined) else None
+    return numpy.dtype('f8') if _is_single(dtype) else dtype
 
 
 class Batches(Table):

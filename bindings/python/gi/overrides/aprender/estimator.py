@@ -89,7 +89,9 @@ def get_values(value):
 def _get_attached(self):
     """What a script has attached to a model, beside its properties."""
     names = {to_name(pspec) for pspec in type(self).list_properties()}
-    return {name: value for name, value in vars(self).items() if name not in names}
+    # PyGObject keeps values of GObject.Property under names of its own.
+    return {name: value for name, value in vars(self).items()
+            if name not in names and not name.startswith('_property_helper_')}
 
 
 def is_native(self):
@@ -249,7 +251,7 @@ class Methods:
         return model
 
     def __deepcopy__(self, memo):
-        model = _copy(self)
+        model = memo[id(self)] = _copy(self)
         vars(model).update(deepcopy(_get_attached(self), memo))
         return model
 
@@ -286,7 +288,7 @@ def _fit_tensors(self, tensors, cancellable):
         # What a class of a script does is done in the thread that asks for it.
         _fit(self, *tensors, cancellable)
         return
-    awaitable.run(tensors[0], cancellable, lambda cancellable: _fit(self, *tensors, cancellable),
+    awaitable.run(self, tensors[0], cancellable, lambda cancellable: _fit(self, *tensors, cancellable),
                   lambda *args: _fit_async(self, *tensors, GLib.PRIORITY_DEFAULT, *args), _fit_finish)
 
 

@@ -54,11 +54,13 @@ class Frame(Table):
     def get_batches(self, n):
         for start in range(0, self.n_rows, n):
             part = self._frame.iloc[start:start + n]
-            yield len(part), lambda i, row, part=part: self._get_column(part if self.is_column else part.iloc[:, i], i, row)
+            # Where the frame is a batch, its rows begin later.
+            yield len(part), lambda i, row, part=part, begin=start: self._get_column(
+                part if self.is_column else part.iloc[:, i], i, row, row - begin)
 
-    def find_missing(self):
+    def find_missing(self, start=0):
         """The error that says of all columns together which row is the first without a value, how it is called, and how many
-        there are; None where all have one.
+        there are; None where all have one. Of a batch that starts at a later row it only says the row.
         """
         missing = self._frame.isna().to_numpy().reshape(self.n_rows, -1)
         rows = missing.any(axis=1)
@@ -67,26 +69,28 @@ class Frame(Table):
         row = int(rows.argmax())
         index, n = self._frame.index, int(rows.sum())
         label = index[row]
+        if start > 0:
+            return make_missing(self.name, start + row, self.label_texts[int(missing[row].argmax())])
         called = '' if type(label).__name__ in ('int', 'int64') and label == row else f', which the index calls “{label}”'
         return make_missing(self.name, row, self.label_texts[int(missing[row].argmax())],
                             f'{called}. {"One row misses" if n == 1 else f"{n} rows miss"} values: the others are '
                             f'{self.name}[{self.name}.notna(){"" if self.is_column else ".all(axis=1)"}]')
 
-    def _to_numbers(self, column, i, row):
+    def _to_numbers(self, column, i, row, start):
         """Those among Python's objects."""
         try:
             return to_numbers(column.to_numpy(dtype=object), self.name, self.label_texts[i], row)
         except AprError:
-            raise self.find_missing() from None
+            raise self.find_missing(start) from None
 
-    def _get_column(self, column, i, row):
+    def _get_column(self, column, i, row, start):
         dtype, numpy = column.dtype, import_module('numpy')
         if dtype.kind == 'O':
-            return self._to_numbers(column, i, row)
+            return self._to_numbers(column, i, row, start)
         if not isinstance(dtype, numpy.dtype):
             missing = column.isna().to_numpy()
             if missing.any() and not getattr(dtype, 'kind', '') == 'f':
-                raise self.find_missing()
+                raise self.find_missing(start)
             return column.to_numpy(dtype=self.dtypes[i], na_value=numpy.nan) if missing.any() else \
                 column.to_numpy(dtype=self.dtypes[i])
         return column.to_numpy()

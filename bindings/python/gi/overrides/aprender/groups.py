@@ -27,25 +27,37 @@ def _take_columns(X, names):
     """X without the columns that say which groups its rows belong to, and those columns."""
     if not hasattr(X, 'drop') or not hasattr(X, 'columns'):
         raise ArgumentError(f'groups names a column of X, “{names[0]}”, but X is no table with named columns')
-    known = list(getattr(X, 'column_names', X.columns))
+    known = _find_columns(X)
     for name in names:
         if name not in known:
             raise ArgumentError(f'groups names a column of X, “{name}”, but X has {quote(known)}')
     return (X.drop(columns=names) if hasattr(X, 'iloc') else X.drop(names)), [X[name] for name in names]
 
 
+def _find_columns(table):
+    """The names of a table's columns: pyarrow has them under another name. None where it is no table."""
+    names = getattr(table, 'columns' if hasattr(table, 'iloc') else 'column_names', getattr(table, 'columns', None))
+    return None if names is None else list(names)
+
+
 def _get_names(X, groups):
-    """The columns of X that groups names. A list of labels is none of names, unless all of them are columns."""
+    """The columns of X that groups names. A list with a label for each row is none of names."""
+    if isinstance(groups, str):
+        return [groups]
+    known = _find_columns(X)
+    if not known or not hasattr(groups, '__len__') or len(groups) > len(known) or not hasattr(X, '__len__') or \
+            len(groups) == len(X):
+        return []
     names = get_labels(groups)
-    known = getattr(X, 'column_names', getattr(X, 'columns', None))
-    is_names = isinstance(groups, str) or names and known is not None and set(names) <= set(known)
-    return names if is_names else []
+    return names if len(set(names)) == len(names) and set(names) <= set(known) else []
 
 
 def _get_columns(groups):
     """The names and the columns of a table of labels; None where groups is none."""
-    names = getattr(groups, 'column_names', getattr(groups, 'columns', None))
-    return None if names is None else (list(names), [groups[name] for name in names])
+    names = _find_columns(groups)
+    if names == []:
+        raise ArgumentError('groups is a table without columns')
+    return None if names is None else (names, [groups[name] for name in names])
 
 
 def _refuse_missing(row):

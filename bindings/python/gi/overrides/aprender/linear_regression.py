@@ -459,7 +459,7 @@ class Methods:
                 return self
         try:
             tensors = samples.get_tensors()
-            awaitable.run(tensors[0], cancellable, lambda cancellable: _partial_fit(self, *tensors, cancellable),
+            awaitable.run(self, tensors[0], cancellable, lambda cancellable: _partial_fit(self, *tensors, cancellable),
                           lambda *args: _partial_fit_async(self, *tensors, GLib.PRIORITY_DEFAULT, *args), _partial_fit_finish)
         except AprError as error:
             raise (explain_features(self, error, samples) if fitted else explain(error, samples)) from None

@@ -42,7 +42,8 @@ def get_labels(value):
         return [value]
     if not isinstance(value, (list, tuple)):
         # Such as some of the columns of a table of pandas, or of their names in an array.
-        is_text = getattr(value, 'ndim', 0) == 1 and getattr(value.dtype, 'kind', '') in ('O', 'U') and not is_frame(value)
+        kind = getattr(getattr(value, 'dtype', None), 'kind', '')
+        is_text = kind in ('O', 'U') and getattr(value, 'ndim', 0) == 1 and not is_frame(value)
         value = value.tolist() if is_text and hasattr(value, 'tolist') else []
     return list(value) if all(isinstance(item, str) for item in value) else []
 
