@@ -57,13 +57,16 @@ forge (const Forged *forged, const char *prefix)
   g_autoptr (GString) dependent = g_string_new (NULL);
   g_autoptr (AprTensor) coefficients = matrix_new (forged->n_targets, forged->n_features, zeros);
   g_autoptr (AprTensor) constants = vector_new (forged->n_targets, zeros);
-  g_autoptr (GBytes) data = g_bytes_new (forged->words, n_entries * forged->n_words * sizeof (guint32));
+  gsize n_words = n_entries * forged->n_words;
+  guint32 *words = g_memdup2 (forged->words, n_words * sizeof *words);
+  g_autoptr (GBytes) data = g_bytes_new_take (words, n_words * sizeof *words);
   g_autoptr (AprTensor) sums = apr_tensor_new_from_bytes (APR_DTYPE_U32, shape, 2, data, NULL);
   g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
   g_autofree char *name = g_strconcat (prefix, "sums", NULL);
   gsize rank = forged->n_features;
   gsize i;
 
+  swap_on_big_endian (words, n_words, sizeof *words);
   g_assert_true (apr_safetensors_writer_add_tensor (writer, name, sums, NULL));
   for (i = 0; i < G_N_ELEMENTS (keys); i++)
     set (writer, prefix, keys[i], values[i]);
