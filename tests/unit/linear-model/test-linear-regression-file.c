@@ -256,7 +256,8 @@ test_larger_than_memory (void)
 
   if (file == MAP_FAILED)
     {
-      g_test_skip ("the system does not map so much");
+      /* As in valgrind and in emulators; no skip, which would call for something to be installed. */
+      g_test_message ("the system does not map so much");
       return;
     }
 
@@ -285,7 +286,7 @@ test_larger_than_memory (void)
     }
   munmap (file, size);
 #else
-  g_test_skip ("a program cannot map so much");
+  g_test_message ("a program cannot map so much");
 #endif
 }
 
