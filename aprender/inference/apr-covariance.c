@@ -270,7 +270,6 @@ apr_covariance_test (const AprCovariance *self,
       t_values[i] = sum.high / standard_errors[i];
       p_values[i] = apr_t_two_sided (t_values[i], df);
     }
-  apr_hypothesis_test_take_vectors (test, n_rows, estimates, standard_errors, t_values, p_values);
   *independent = TRUE;
   if (inference->df_residual > 0 && n_rows == 1)
     {
@@ -284,6 +283,7 @@ apr_covariance_test (const AprCovariance *self,
         (double) n_rows;
       test->f_p_value = apr_f_upper (test->f_statistic, (double) n_rows, df);
     }
+  apr_hypothesis_test_take_vectors (test, n_rows, estimates, standard_errors, t_values, p_values);
   apr_double_doubles_free (&rows);
   apr_double_doubles_free (&basis);
   apr_double_doubles_free (&g);
