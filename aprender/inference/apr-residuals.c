@@ -340,6 +340,7 @@ apr_inference_find_residuals (const AprInference *self,
                         source->n_dependent, FALSE, error))
     return FALSE;
 
+  *exponent = 0;
   design.saturated = mpf_sgn (self->residuals[target]) == 0;
   apr_rows_init (&work.x, "X", x);
   apr_rows_init (&work.y, "y", y);

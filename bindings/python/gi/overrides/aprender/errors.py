@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What Apr raises: GLib.Errors that are also the exceptions which Python has for the same mistake."""
+"""What Apr raises: GLib.Errors that are also the exceptions which Python has for the same mistake. And what it warns of."""
 
 import errno
 import functools
