@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-parallel-private.h"
@@ -28,16 +29,23 @@ check_residual (
   double residual, double weight, AprTensor *x, AprTensor *y, gsize row, gsize target, GError **error)
 {
   gsize n_targets = apr_tensor_get_n_elements (y) / apr_tensor_get_shape (y, NULL)[0];
+  double value;
 
   if (!apr_estimator_check_weight (weight, row, error))
     return FALSE;
   if (isfinite (residual))
     return TRUE;
+  if (!apr_estimator_check_finite ("X", x, error))
+    return FALSE;
 
-  if (apr_estimator_check_finite ("X", x, error))
-    g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-                 "y is %g at row %" G_GSIZE_FORMAT " (counted from 0), and its residual is %g",
-                 apr_tensor_get_double (y, row * n_targets + target, NULL), row, residual);
+  /* A sample without weight may be far away. */
+  value = apr_tensor_get_double (y, row * n_targets + target, NULL);
+  if (weight == 0 && isfinite (value))
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+               "y is %g at row %" G_GSIZE_FORMAT " (counted from 0), and its residual is %g", value, row,
+               residual);
   return FALSE;
 }
 
@@ -76,6 +84,11 @@ find_roots (const AprInference *inference,
 
       if (!check_residual (values[i], weight, x, y, i, target, error))
         return NULL;
+      if (weight == 0)
+        {
+          values[i] = 0;
+          continue;
+        }
       if (left <= MIN_LEFT)
         {
           g_set_error (
@@ -173,6 +186,12 @@ fill_block (gpointer data, gsize part, gsize n_parts)
       double *values = self->block + i * self->n;
       double root = self->roots[self->start + i];
 
+      /* What is beyond all numbers in the unit of h, such as a sample without weight may be, does not count either. */
+      if (root == 0)
+        {
+          memset (values, 0, self->n * sizeof *values);
+          continue;
+        }
       apr_rows_read (&self->rows, self->start + i, 1, 0, self->rows.n_columns, self->rows.n_columns, row);
       values[0] = root;
       for (j = 0; j < n; j++)

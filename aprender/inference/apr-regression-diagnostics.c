@@ -248,8 +248,9 @@ apr_inference_diagnose (const AprInference *self,
   for (i = 0; i < n; i++)
     {
       double weight = sample_weight != NULL ? apr_tensor_get_double (sample_weight, i, NULL) : 1;
-      double weighted = sqrt (weight) * vectors[RESIDUALS][i] / sigma;
-      double leverage = MIN (weight * vectors[LEVERAGES][i], 1);
+      /* A sample without weight may be so far away that both are infinite. */
+      double weighted = weight > 0 ? sqrt (weight) * vectors[RESIDUALS][i] / sigma : 0;
+      double leverage = weight > 0 ? MIN (weight * vectors[LEVERAGES][i], 1) : 0;
       double left = 1 - leverage;
       /* A leverage of 1 is known but for rounding, as are those that are very near. */
       double standardized = self->df_residual > 0 && left > 0x1p-34 ? weighted / sqrt (left) : NAN;

@@ -17,25 +17,19 @@
 # define SUFFIX ".npy"
 # define BLOCK_SIZE (64 * 1024)
 
+/* What libarchive found in a file has EILSEQ or no number, and a message; of what the system refused it says only which
+ * number of a file. */
 static gboolean
 fail (struct archive *archive, GError **error)
 {
+  int code = archive_errno (archive);
   const char *message = archive_error_string (archive);
 
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s",
-               message != NULL ? message : "a zip file failed");
-  return FALSE;
-}
-
-static gboolean
-fail_to_write (struct archive *archive, GError **error)
-{
-  int code = archive_errno (archive);
-
-  if (code <= 0)
-    return fail (archive, error);
-
-  g_set_error_literal (error, G_IO_ERROR, g_io_error_from_errno (code), g_strerror (code));
+  if (code > 0 && code != EILSEQ)
+    g_set_error_literal (error, G_IO_ERROR, g_io_error_from_errno (code), g_strerror (code));
+  else
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+                         message != NULL ? message : "a zip file failed");
   return FALSE;
 }
 
@@ -179,7 +173,7 @@ write_array (struct archive *archive, const char *name, AprTensor *tensor, GErro
        (size == 0 || archive_write_data (archive, data, size) == (la_ssize_t) size);
   archive_entry_free (entry);
 
-  return ok || fail_to_write (archive, error);
+  return ok || fail (archive, error);
 }
 
 gboolean
@@ -192,10 +186,10 @@ apr_npz_write (FILE *stream, GPtrArray *names, GPtrArray *tensors, GError **erro
 
   archive_write_set_format_zip (archive);
   archive_write_set_options (archive, "zip:compression=store,zip:hdrcharset=UTF-8");
-  ok = archive_write_open_FILE (archive, stream) == ARCHIVE_OK || fail_to_write (archive, error);
+  ok = archive_write_open_FILE (archive, stream) == ARCHIVE_OK || fail (archive, error);
   for (i = 0; ok && i < names->len; i++)
     ok = write_array (archive, g_ptr_array_index (names, i), g_ptr_array_index (tensors, i), error);
-  ok = ok && (archive_write_close (archive) == ARCHIVE_OK || fail_to_write (archive, error));
+  ok = ok && (archive_write_close (archive) == ARCHIVE_OK || fail (archive, error));
   archive_write_free (archive);
   leave_utf8 (before);
 

@@ -132,6 +132,8 @@ def test_hostile_npy(folder):
         assert not (folder / 'out.safetensors').exists()
     (folder / 'a.npz').write_bytes(b'PK\x03\x04 and no more')
     fails('a.npz: ', folder / 'a.npz', folder / 'out.safetensors')
+    (folder / 'folder.npz').mkdir()
+    fails('folder.npz: Is a directory', folder / 'folder.npz', folder / 'out.safetensors')
     fails('nothing.npz: No such file or directory', folder / 'nothing.npz', folder / 'out.safetensors')
 
 

@@ -11,13 +11,14 @@ assert_near (double actual, double expected, double tolerance)
     g_error ("%.17g is not %.17g", actual, expected);
 }
 
-/* Samples of weight 0, wherever they stand, are not there for what goes from one sample to the next. */
+/* Samples of weight 0, wherever they stand and however far away, are not there for what goes from one sample to the
+ * next, and have no influence. */
 static void
 test_zero_weights (void)
 {
   g_autoptr (AprTensor) x = matrix_new (5, 1, (const double[]){ 0, 1, 2, 3, 4 });
   g_autoptr (AprTensor) y = vector_new (5, (const double[]){ 3, 1, 3, 9, 9 });
-  g_autoptr (AprTensor) more_x = matrix_new (8, 1, (const double[]){ 7, 0, 1, 7, 2, 3, 4, 7 });
+  g_autoptr (AprTensor) more_x = matrix_new (8, 1, (const double[]){ 7, 0, 1, 7, 2, 3, 4, 1e300 });
   g_autoptr (AprTensor) more_y = vector_new (8, (const double[]){ 99, 3, 1, 99, 3, 9, 9, 99 });
   g_autoptr (AprTensor) weights = vector_new (8, (const double[]){ 0, 1, 1, 0, 1, 1, 1, 0 });
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
@@ -33,6 +34,8 @@ test_zero_weights (void)
   g_assert_no_error (error);
   assert_near (apr_regression_diagnostics_get_durbin_watson (among),
                apr_regression_diagnostics_get_durbin_watson (alone), 1e-14);
+  assert_near (element (apr_regression_diagnostics_get_leverages (among), 7), 0, 0);
+  assert_near (element (apr_regression_diagnostics_get_cooks_distances (among), 7), 0, 0);
 }
 
 /* The samples 0, 1, 2, 3, 4 of one feature, with leverages of 1/5 + (x - 2)² / 10. */

@@ -446,6 +446,38 @@ test_no_terms (void)
 }
 
 static void
+test_far_without_weight (void)
+{
+  const double x_values[] = { 1e-100, 2e-100, 3e-100, 5e-100, 1e300 };
+  const double y_values[] = { 1, 3, 2, 6, 0 };
+  const double weights[] = { 1, 1, 1, 1, 0 };
+  g_autoptr (AprTensor) x = matrix_new (4, 1, x_values);
+  g_autoptr (AprTensor) y = vector_new (4, y_values);
+  g_autoptr (AprTensor) more_x = matrix_new (5, 1, x_values);
+  g_autoptr (AprTensor) more_y = vector_new (5, y_values);
+  g_autoptr (AprTensor) weight = vector_new (5, weights);
+  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, TRUE);
+  g_autoptr (AprLinearRegression) more = fitted_new (more_x, more_y, weight, TRUE);
+  AprCovarianceKind kind;
+
+  g_test_summary ("A sample without weight changes no robust error, however far away it is.");
+  for (kind = APR_COVARIANCE_CLASSICAL; kind <= APR_COVARIANCE_HC3; kind++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (AprRegressionStatistics) expected =
+        apr_linear_regression_get_robust_statistics (model, x, y, NULL, kind, 0, NULL, &error);
+      g_autoptr (AprRegressionStatistics) found = NULL;
+
+      g_assert_no_error (error);
+      found =
+        apr_linear_regression_get_robust_statistics (more, more_x, more_y, weight, kind, 0, NULL, &error);
+      g_assert_no_error (error);
+      assert_close (element (apr_regression_statistics_get_standard_errors (found), 0),
+                    element (apr_regression_statistics_get_standard_errors (expected), 0), 1e-14);
+    }
+}
+
+static void
 test_empty (void)
 {
   g_autoptr (AprRegressionStatistics) statistics = g_object_new (APR_TYPE_REGRESSION_STATISTICS, NULL);
@@ -509,6 +541,7 @@ main (int argc, char *argv[])
   ADD ("terms", test_terms);
   ADD ("condition-number", test_condition_number);
   ADD ("no-terms", test_no_terms);
+  ADD ("far-without-weight", test_far_without_weight);
   ADD ("empty", test_empty);
   ADD ("square-of-t", test_square_of_t);
 #undef ADD
