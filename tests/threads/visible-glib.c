@@ -38,6 +38,18 @@ wait_once (void)
   usleep (0);
 }
 
+/* A main context has a list of sources for each priority, which the thread that attaches the first one makes, and that
+ * which takes the last one away frees, under a lock that stays within GLib. So the default context keeps one, which is
+ * never ready. */
+__attribute__ ((constructor)) static void
+keep_source (void)
+{
+  static GSourceFuncs functions = { NULL };
+  g_autoptr (GSource) source = g_source_new (&functions, sizeof (GSource));
+
+  g_source_attach (source, NULL);
+}
+
 /* Memory that grows. GLib's own tables do so under locks that stay within GLib, which tests/threads/suppressions leaves
  * out by the name of GLib's function; so those of everybody else have another name in reports. */
 
