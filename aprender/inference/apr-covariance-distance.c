@@ -10,13 +10,14 @@
  * they are reduced before: each has then a term in which it alone has a factor, which is the largest of the row in the
  * scales of the terms. */
 
-/* The bits in which rows are reduced, and those of what rounding leaves of a row that depends on others, relative to
- * it. */
+/* The bits in which rows are reduced. What is left of an entry is rounding where it is below this part of the largest
+ * that the entry has been. */
 #define PRECISION 320
 #define ROUNDING (-200)
 
-/* A pivot below this part of its diagonal is rounding error. */
-#define MIN_PIVOT 0x1p-90
+/* A column of which less is left is rounding error, as is a pivot below so many times the rounding of the scores. */
+#define MIN_LEFT 0x1p-90
+#define PIVOT_MARGIN 0x1p10
 
 static gint64
 find_exponent (const mpf_t number)
@@ -44,48 +45,56 @@ find_largest (const AprInference *inference, mpf_t *row, gint64 *exponent)
   return largest;
 }
 
+/* row -= @factor other, from the position @pivot of which nothing is left; @tops are how large the entries of the row
+ * have been. */
+static void
+subtract_row (mpf_t *row, gint64 *tops, mpf_t *other, const mpf_t factor, gsize width, gsize pivot)
+{
+  mpf_t part;
+  gsize j;
+
+  mpf_init2 (part, PRECISION);
+  for (j = 0; j < width; j++)
+    if (mpf_sgn (other[j]) != 0)
+      {
+        mpf_mul (part, other[j], factor);
+        tops[j] = MAX (tops[j], find_exponent (part));
+        mpf_sub (row[j], row[j], part);
+        if (j == pivot || find_exponent (row[j]) < tops[j] + ROUNDING)
+          mpf_set_ui (row[j], 0);
+      }
+  mpf_clear (part);
+}
+
 /* Rows of the factors and then the value; false where some depend on others, or where cancelled. */
 static gboolean
 reduce (const AprInference *inference, mpf_t *rows, gsize n_rows, const AprRun *run)
 {
-  g_autofree gint64 *first_exponents = g_new (gint64, n_rows + 1);
   gsize width = inference->n + 1;
+  g_autofree gint64 *tops = g_new (gint64, n_rows * width + 1);
   gboolean independent = TRUE;
   mpf_t factor;
-  mpf_t part;
   gsize i;
-  gsize j;
   gsize k;
 
   mpf_init2 (factor, PRECISION);
-  mpf_init2 (part, PRECISION);
-  for (i = 0; i < n_rows; i++)
-    find_largest (inference, rows + i * width, &first_exponents[i]);
+  for (i = 0; i < n_rows * width; i++)
+    tops[i] = find_exponent (rows[i]);
   for (k = 0; k < n_rows && independent && !apr_run_is_cancelled (run); k++)
     {
       mpf_t *row = rows + k * width;
       gint64 exponent;
       gsize pivot = find_largest (inference, row, &exponent);
 
-      independent = exponent > first_exponents[k] + ROUNDING;
+      independent = mpf_sgn (row[pivot]) != 0;
       for (i = 0; i < n_rows && independent; i++)
-        {
-          mpf_t *other = rows + i * width;
-
-          if (i == k || mpf_sgn (other[pivot]) == 0)
-            continue;
-          mpf_div (factor, other[pivot], row[pivot]);
-          for (j = 0; j < width; j++)
-            if (mpf_sgn (row[j]) != 0)
-              {
-                mpf_mul (part, row[j], factor);
-                mpf_sub (other[j], other[j], part);
-              }
-          mpf_set_ui (other[pivot], 0);
-        }
+        if (i != k && mpf_sgn (rows[i * width + pivot]) != 0)
+          {
+            mpf_div (factor, rows[i * width + pivot], row[pivot]);
+            subtract_row (rows + i * width, tops + i * width, row, factor, width, pivot);
+          }
     }
   mpf_clear (factor);
-  mpf_clear (part);
 
   return independent && !apr_run_is_cancelled (run);
 }
@@ -96,88 +105,114 @@ scale (double value, gint64 exponent)
   return ldexp (value, (int) CLAMP (exponent, -5000, 5000));
 }
 
-static AprDoubleDouble
-to_double_double (const mpf_t number, gint64 shift)
-{
-  gint64 exponent;
-  AprDoubleDouble value = apr_inference_split (number, &exponent);
-
-  return (AprDoubleDouble){ scale (value.high, exponent + shift), scale (value.low, exponent + shift) };
-}
-
 /* What a row says of the coefficients, less its value. */
 static void
-find_difference (mpf_t difference, const AprInference *inference, const double *terms, mpf_t *row)
+find_difference (mpf_t difference, const AprCovariance *self, const double *terms, mpf_t *row)
 {
+  gsize n = self->inference->n;
+  mpf_t estimate;
   mpf_t part;
   gsize j;
 
+  mpf_init2 (estimate, PRECISION);
   mpf_init2 (part, PRECISION);
-  mpf_neg (difference, row[inference->n]);
-  for (j = 0; j < inference->n; j++)
+  mpf_neg (difference, row[n]);
+  for (j = 0; j < n; j++)
     if (mpf_sgn (row[j]) != 0)
       {
-        mpf_set_d (part, terms[inference->term[j]]);
-        mpf_mul (part, part, row[j]);
+        AprDoubleDouble value = apr_covariance_get_estimate (self, terms, j);
+
+        mpf_set_d (estimate, value.high);
+        mpf_set_d (part, value.low);
+        mpf_add (estimate, estimate, part);
+        mpf_mul (part, estimate, row[j]);
         mpf_add (difference, difference, part);
       }
+  mpf_clear (estimate);
   mpf_clear (part);
 }
 
-/* |z|², with differences = U' z and U'U = the products of the columns of @g, which is overwritten by Gram and Schmidt;
- * NaN where they depend on each other. */
 static AprDoubleDouble
-find_length (AprDoubleDoubles g, gsize n, const AprDoubleDouble *differences, gsize n_rows, const AprRun *run)
+multiply_columns (AprDoubleDoubles g, gsize a, gsize b, gsize begin, gsize end)
 {
-  g_autofree AprDoubleDouble *z = g_new (AprDoubleDouble, n_rows + 1);
-  AprDoubleDouble sum = { 0, 0 };
+  AprDoubleDouble product = { 0, 0 };
+  gsize i;
+
+  for (i = begin; i < end; i++)
+    product = apr_dd_add (
+      product, apr_dd_multiply (apr_double_doubles_get (g, i, a), apr_double_doubles_get (g, i, b)));
+
+  return product;
+}
+
+/* Makes the columns of @g = G U orthonormal, by Gram and Schmidt, and z of @differences = U' z; false where columns
+ * depend on each other, or where cancelled. From the last column on, as those of the root are then unit vectors, which
+ * have one entry each. */
+static gboolean
+orthonormalise (AprDoubleDoubles g, gsize n, AprDoubleDouble *differences, gsize n_rows, const AprRun *run)
+{
+  g_autofree gsize *begins = g_new (gsize, n_rows + 1);
+  g_autofree gsize *ends = g_new (gsize, n_rows + 1);
   gsize i;
   gsize j;
   gsize k;
 
-  for (k = 0; k < n_rows && !apr_run_is_cancelled (run); k++)
+  for (k = n_rows; k-- > 0 && !apr_run_is_cancelled (run);)
     {
       double square = 0;
-      AprDoubleDouble rest = { 0, 0 };
+      AprDoubleDouble rest;
       AprDoubleDouble root;
 
-      z[k] = differences[k];
       for (i = 0; i < n; i++)
         square += g.high[i * g.stride + k] * g.high[i * g.stride + k];
-      for (j = 0; j < k; j++)
+      for (j = n_rows; --j > k;)
         {
-          AprDoubleDouble product = { 0, 0 };
+          AprDoubleDouble product = multiply_columns (g, j, k, begins[j], ends[j]);
 
-          for (i = 0; i < n; i++)
-            product = apr_dd_add (
-              product, apr_dd_multiply (apr_double_doubles_get (g, i, j), apr_double_doubles_get (g, i, k)));
-          for (i = 0; i < n; i++)
+          for (i = begins[j]; i < ends[j]; i++)
             apr_double_doubles_set (
               g, i, k,
               apr_dd_subtract (apr_double_doubles_get (g, i, k),
                                apr_dd_multiply (product, apr_double_doubles_get (g, i, j))));
-          z[k] = apr_dd_subtract (z[k], apr_dd_multiply (product, z[j]));
+          differences[k] = apr_dd_subtract (differences[k], apr_dd_multiply (product, differences[j]));
         }
-      for (i = 0; i < n; i++)
-        rest = apr_dd_add (
-          rest, apr_dd_multiply (apr_double_doubles_get (g, i, k), apr_double_doubles_get (g, i, k)));
-      if (!(sqrt (rest.high) > MIN_PIVOT * sqrt (square)))
-        return (AprDoubleDouble){ NAN, 0 };
+      begins[k] = 0;
+      ends[k] = n;
+      while (begins[k] < n && g.high[begins[k] * g.stride + k] == 0)
+        begins[k]++;
+      while (ends[k] > begins[k] && g.high[(ends[k] - 1) * g.stride + k] == 0)
+        ends[k]--;
+      rest = multiply_columns (g, k, k, begins[k], ends[k]);
+      if (!(sqrt (rest.high) > MIN_LEFT * sqrt (square)))
+        return FALSE;
+
       root = (AprDoubleDouble){ sqrt (rest.high), 0 };
       root.low = apr_dd_subtract (rest, apr_dd_multiply (root, root)).high / (2 * root.high);
       root = apr_dd_quick_sum (root.high, root.low);
-      for (i = 0; i < n; i++)
+      for (i = begins[k]; i < ends[k]; i++)
         apr_double_doubles_set (g, i, k, apr_dd_divide (apr_double_doubles_get (g, i, k), root));
-      z[k] = apr_dd_divide (z[k], root);
-      sum = apr_dd_add (sum, apr_dd_multiply (z[k], z[k]));
+      differences[k] = apr_dd_divide (differences[k], root);
     }
+
+  return !apr_run_is_cancelled (run);
+}
+
+static AprDoubleDouble
+sum_squares (const AprDoubleDouble *v, gsize n)
+{
+  AprDoubleDouble sum = { 0, 0 };
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    sum = apr_dd_add (sum, apr_dd_multiply (v[i], v[i]));
 
   return sum;
 }
 
-/* v' @matrix^-1 v, where @matrix has @n rows and is overwritten; NaN where they depend on each other. */
+/* v' @matrix^-1 v, where @matrix has @n rows and is overwritten; NaN where they depend on each other, or so nearly that
+ * a @limit of pivots leaves too few digits. */
 static AprDoubleDouble
-find_distance (AprDoubleDoubles matrix, const AprDoubleDouble *v, gsize n)
+find_distance (AprDoubleDoubles matrix, const AprDoubleDouble *v, gsize n, double limit)
 {
   g_autofree AprDoubleDouble *rest = g_new (AprDoubleDouble, n + 1);
   AprDoubleDouble sum = { 0, 0 };
@@ -189,7 +224,6 @@ find_distance (AprDoubleDoubles matrix, const AprDoubleDouble *v, gsize n)
   for (i = 0; i < n; i++)
     {
       AprDoubleDouble pivot = apr_double_doubles_get (matrix, i, i);
-      double diagonal = pivot.high;
 
       rest[i] = v[i];
       for (j = 0; j < i; j++)
@@ -207,7 +241,7 @@ find_distance (AprDoubleDoubles matrix, const AprDoubleDouble *v, gsize n)
           pivot = apr_dd_subtract (pivot, apr_dd_multiply (entry, factor));
           rest[i] = apr_dd_subtract (rest[i], apr_dd_multiply (factor, rest[j]));
         }
-      if (!(pivot.high > MIN_PIVOT * diagonal))
+      if (!(pivot.high > limit))
         return (AprDoubleDouble){ NAN, 0 };
       apr_double_doubles_set (matrix, i, i, pivot);
       sum = apr_dd_add (sum, apr_dd_divide (apr_dd_multiply (rest[i], rest[i]), pivot));
@@ -218,7 +252,7 @@ find_distance (AprDoubleDoubles matrix, const AprDoubleDouble *v, gsize n)
 
 /* Reads the rows, reduces them, and puts what each says of the estimates in the place of its value. */
 static gboolean
-prepare (const AprInference *inference,
+prepare (const AprCovariance *self,
          const double *terms,
          const double *factors,
          const double *values,
@@ -226,6 +260,7 @@ prepare (const AprInference *inference,
          gsize n_rows,
          const AprRun *run)
 {
+  const AprInference *inference = self->inference;
   gsize width = inference->n + 1;
   mpf_t difference;
   gsize i;
@@ -243,12 +278,25 @@ prepare (const AprInference *inference,
   mpf_init2 (difference, PRECISION);
   for (i = 0; i < n_rows; i++)
     {
-      find_difference (difference, inference, terms, rows + i * width);
+      find_difference (difference, self, terms, rows + i * width);
       mpf_set (rows[i * width + inference->n], difference);
     }
   mpf_clear (difference);
 
   return TRUE;
+}
+
+/* How far entries of the scores, times their factor, are rounded. */
+static double
+find_rounding (const AprCovariance *self)
+{
+  double largest = 0;
+  gsize i;
+
+  for (i = 0; i < self->inference->n; i++)
+    largest = fmax (largest, apr_double_doubles_get (self->scores, i, i).high);
+
+  return self->rounding * largest * self->factor.high;
 }
 
 /* The distance of reduced rows, in units of 2^(2 @unit). */
@@ -275,17 +323,20 @@ find_distance_of_rows (const AprCovariance *self,
       mpf_t *row = rows + i * (n + 1);
 
       for (j = 0; j < n; j++)
-        apr_double_doubles_set (scaled, j, i, to_double_double (row[j], -inference->scale[j] - exponents[i]));
-      differences[i] = to_double_double (row[n], -exponents[i] - self->exponent / 2 - unit);
+        apr_double_doubles_set (scaled, j, i,
+                                apr_inference_to_double_double (row[j], -inference->scale[j] - exponents[i]));
+      differences[i] = apr_inference_to_double_double (row[n], -exponents[i] - self->exponent / 2 - unit);
     }
   apr_double_doubles_subtract_product (g, basis, scaled, n, n_rows, n, run);
-  if (self->scores.high == NULL)
-    distance = apr_dd_divide (find_length (g, n, differences, n_rows, run), self->factor);
+  if (!orthonormalise (g, n, differences, n_rows, run))
+    distance = (AprDoubleDouble){ NAN, 0 };
+  else if (self->scores.high == NULL)
+    distance = apr_dd_divide (sum_squares (differences, n_rows), self->factor);
   else
     {
       AprDoubleDoubles matrix = apr_covariance_transform (self, g, n_rows, run);
 
-      distance = find_distance (matrix, differences, n_rows);
+      distance = find_distance (matrix, differences, n_rows, PIVOT_MARGIN * find_rounding (self));
       apr_double_doubles_free (&matrix);
     }
   apr_double_doubles_free (&scaled);
@@ -333,7 +384,7 @@ apr_covariance_find_distance (const AprCovariance *self,
   rows = g_new (mpf_t, n_numbers);
   for (i = 0; i < n_numbers; i++)
     mpf_init2 (rows[i], PRECISION);
-  *independent = prepare (inference, terms, factors, values, rows, n_rows, run);
+  *independent = prepare (self, terms, factors, values, rows, n_rows, run);
   for (i = 0; i < n_rows && *independent; i++)
     {
       mpf_t *row = rows + i * (inference->n + 1);

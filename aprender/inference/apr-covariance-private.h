@@ -18,7 +18,9 @@ G_BEGIN_DECLS
 typedef struct
 {
   AprInference *inference; /* (owned) (nullable) */
+  gsize target;
   AprDoubleDoubles scores; /* (owned) n x n, symmetric */
+  double rounding;         /* of the scores, relative to the largest of them */
   AprDoubleDouble factor;
   gint64 exponent; /* even */
 } AprCovariance;
@@ -71,6 +73,9 @@ double apr_covariance_find_distance (const AprCovariance *self,
 /* G' H G, @n_columns squared, in units of 2^exponent. G has rows by position. */
 AprDoubleDoubles
 apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n_columns, const AprRun *run);
+
+/* The coefficient at a position, which is @terms by term, before it was rounded. */
+AprDoubleDouble apr_covariance_get_estimate (const AprCovariance *self, const double *terms, gsize position);
 
 /* The columns g for the unit vectors ρ. */
 AprDoubleDoubles apr_covariance_get_basis (const AprInference *inference, gboolean transposed);

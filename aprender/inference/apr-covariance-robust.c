@@ -15,11 +15,12 @@
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* The middle of the covariance is a matrix of cross products, of the samples times their residuals: what sums samples
- * in threads sums these too. The rows are centred and multiplied once, which rounds each entry, and then summed as they
- * are, which takes a part of the time that weights do. What rounding the centres left is put right in the sums. After
- * H. White, "A heteroskedasticity-consistent covariance matrix estimator and a direct test for heteroskedasticity",
- * 1980, and, for HC1 to HC3, J. G. MacKinnon and H. White, "Some heteroskedasticity-consistent covariance matrix
- * estimators with improved finite sample properties", 1985. */
+ * in threads sums these too. The rows are centred and multiplied once, and then summed as they are, which takes a part
+ * of the time that weights do. Each entry is two doubles, the second of which has what rounding left of the first, so
+ * that terms which nearly depend on each other leave enough digits. What the centres lack is put right in the sums.
+ * After H. White, "A heteroskedasticity-consistent covariance matrix estimator and a direct test for
+ * heteroskedasticity", 1980, and, for HC1 to HC3, J. G. MacKinnon and H. White, "Some heteroskedasticity-consistent
+ * covariance matrix estimators with improved finite sample properties", 1985. */
 
 /* From here on a leverage is 1, but for rounding, or cannot be told from it. */
 #define MIN_LEFT 0x1p-34
@@ -113,7 +114,7 @@ find_roots (const AprInference *inference,
 }
 
 /* How h = [1 ; 2^-scale (W x - S)], or 2^-scale x without an intercept, comes from a row x: entry i is @weight times
- * the sum of the column, times 2^shift, less centre, and of rest. */
+ * the column times 2^shift, less the sum of centre and rest. */
 typedef struct
 {
   const AprInference *inference;
@@ -121,6 +122,7 @@ typedef struct
   const double *roots; /* by row of X */
   gsize first;         /* 1 where h begins with 1 */
   gsize n;             /* entries of h */
+  gsize n_parts;       /* doubles that an entry has: two where the sums keep what one lacks */
   AprDoubleDouble weight;
   gint64 exponent; /* of the unit of h without an intercept */
   double *shifts;  /* (owned) two factors of each feature by position, whose product is 2^shift */
@@ -128,12 +130,17 @@ typedef struct
   double *rests;   /* (owned) by position: what the centres lack */
   gsize start;     /* of the block of rows */
   gsize n_rows;
-  double *block; /* (owned) n_rows of [1 ; column 2^shift - centre], times the root */
+  /* (owned) n_rows of [1 ; column 2^shift - centre] times the root, and then of what they lack */
+  double *block;
 } Scores;
 
 static void
-scores_init (
-  Scores *self, const AprInference *inference, const AprDesign *design, AprTensor *x, const double *roots)
+scores_init (Scores *self,
+             const AprInference *inference,
+             const AprDesign *design,
+             AprPrecision precision,
+             AprTensor *x,
+             const double *roots)
 {
   gint64 bits = (gint64) mpz_sizeinbase (design->weight, 2) - 1;
   gsize n = design->n;
@@ -141,6 +148,7 @@ scores_init (
 
   *self =
     (Scores){ .inference = inference, .roots = roots, .first = inference->first, .n = inference->first + n };
+  self->n_parts = precision == APR_PRECISION_EXACT ? 2 : 1;
   apr_rows_init (&self->rows, "X", x);
   self->weight = apr_dd_from_integer (design->weight, -bits);
   self->exponent = self->first > 0 ? 0 : apr_design_get_exponent (design) / 2;
@@ -170,6 +178,21 @@ scores_clear (Scores *self)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Scores, scores_clear)
 
+/* An element less the centre, in the unit of h. */
+static AprDoubleDouble
+centre_value (const Scores *self, gsize row, gsize column, gsize i, double value)
+{
+  double shift = self->shifts[2 * i];
+  double more = self->shifts[2 * i + 1];
+  AprDoubleDouble centred = apr_dd_two_sum (value * shift * more, -self->centres[i]);
+  double rest;
+
+  if (apr_rows_may_exceed_double (&self->rows) && apr_rows_get_rests (&self->rows, column, row, 1, &rest))
+    centred.low += rest * shift * more;
+
+  return centred;
+}
+
 static void
 fill_block (gpointer data, gsize part, gsize n_parts)
 {
@@ -183,21 +206,30 @@ fill_block (gpointer data, gsize part, gsize n_parts)
 
   for (i = self->n_rows / n_parts * part; i < end; i++)
     {
-      double *values = self->block + i * self->n;
+      double *high = self->block + i * self->n_parts * self->n;
+      double *low = self->n_parts > 1 ? high + self->n : NULL;
       double root = self->roots[self->start + i];
 
       /* What is beyond all numbers in the unit of h, such as a sample without weight may be, does not count either. */
       if (root == 0)
         {
-          memset (values, 0, self->n * sizeof *values);
+          memset (high, 0, self->n_parts * self->n * sizeof *high);
           continue;
         }
       apr_rows_read (&self->rows, self->start + i, 1, 0, self->rows.n_columns, self->rows.n_columns, row);
-      values[0] = root;
+      high[0] = root;
+      if (low != NULL)
+        low[0] = 0;
       for (j = 0; j < n; j++)
-        values[self->first + j] = root * (row[inference->term[self->first + j] - self->first] *
-                                            self->shifts[2 * j] * self->shifts[2 * j + 1] -
-                                          self->centres[j]);
+        {
+          gsize column = inference->term[self->first + j] - self->first;
+          AprDoubleDouble entry =
+            apr_dd_multiply_double (centre_value (self, self->start + i, column, j, row[column]), root);
+
+          high[self->first + j] = entry.high;
+          if (low != NULL)
+            low[self->first + j] = entry.low;
+        }
     }
 }
 
@@ -212,8 +244,9 @@ fill_block (gpointer data, gsize part, gsize n_parts)
 static AprCrossProducts *
 sum_scores (Scores *self, AprPrecision precision, const AprRun *run, GError **error)
 {
-  g_autoptr (AprCrossProducts) state = apr_cross_products_new_with_precision (self->n, 1, precision, error);
-  gsize n_together = MAX (BLOCK_SIZE / (self->n * sizeof (double)), ROWS_PER_ENTRY * self->n);
+  gsize width = self->n_parts * self->n;
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new_with_precision (width, 1, precision, error);
+  gsize n_together = MAX (BLOCK_SIZE / (width * sizeof (double)), ROWS_PER_ENTRY * width);
 
   if (state == NULL)
     return NULL;
@@ -224,7 +257,7 @@ sum_scores (Scores *self, AprPrecision precision, const AprRun *run, GError **er
     {
       g_autoptr (AprTensor) block = NULL;
       g_autoptr (AprTensor) nothing = NULL;
-      gsize shape[2] = { MIN (n_together, self->rows.n_rows - self->start), self->n };
+      gsize shape[2] = { MIN (n_together, self->rows.n_rows - self->start), width };
 
       self->n_rows = shape[0];
       self->block = g_new (double, shape[0] * shape[1]);
@@ -251,17 +284,28 @@ read_products (const Scores *self, const AprDesign *sums, gint64 shift)
 {
   AprDoubleDoubles products = apr_double_doubles_new (self->n, self->n);
   AprDoubleDouble square = apr_dd_multiply (self->weight, self->weight);
+  mpz_t product;
   mpz_t entry;
   gsize i;
   gsize j;
+  gsize k;
 
+  mpz_init (product);
   mpz_init (entry);
   for (i = 0; i < self->n; i++)
     for (j = 0; j <= i; j++)
       {
-        apr_design_get_entry (sums, 1 + i, 1 + j, entry);
-        apr_double_doubles_set (products, i, j, apr_dd_from_integer (entry, -shift));
+        /* Of all parts of both columns. */
+        mpz_set_ui (product, 0);
+        for (k = 0; k < self->n_parts * self->n_parts; k++)
+          {
+            apr_design_get_entry (sums, 1 + i + k / self->n_parts * self->n,
+                                  1 + j + k % self->n_parts * self->n, entry);
+            mpz_add (product, product, entry);
+          }
+        apr_double_doubles_set (products, i, j, apr_dd_from_integer (product, -shift));
       }
+  mpz_clear (product);
   mpz_clear (entry);
 
   /* From the last on, as each needs the first column as it is. */
@@ -318,6 +362,24 @@ transform (const AprInference *inference, AprDoubleDoubles products, const AprRu
   return scores;
 }
 
+/* How far the scores are rounded, beside the largest: the more the more the terms depend on each other. The residual of
+ * a sample that is fitted exactly is such rounding too. */
+#define EXACT_ROUNDING 0x1p-98
+#define DOUBLE_ROUNDING 0x1p-50
+
+static double
+find_rounding (const AprInference *inference, AprPrecision precision)
+{
+  double inflation = 1;
+  gsize i;
+
+  for (i = inference->first; i < inference->n; i++)
+    inflation = fmax (inflation, inference->inflation[i]);
+
+  return (precision == APR_PRECISION_EXACT ? EXACT_ROUNDING : DOUBLE_ROUNDING) * (double) inference->n *
+         inflation;
+}
+
 gboolean
 apr_covariance_init_robust (AprCovariance *self,
                             AprInference *inference,
@@ -335,6 +397,7 @@ apr_covariance_init_robust (AprCovariance *self,
   g_auto (AprDesign) design = { NULL };
   g_auto (AprDesign) sums = { NULL };
   g_auto (Scores) scores = { NULL };
+  AprPrecision precision = apr_cross_products_get_precision (source->cross_products);
   AprDoubleDoubles products;
   gboolean any;
   gint64 shift = 0;
@@ -342,7 +405,7 @@ apr_covariance_init_robust (AprCovariance *self,
   mpz_t entry;
   gsize i;
 
-  *self = (AprCovariance){ NULL };
+  *self = (AprCovariance){ .target = target };
   roots = find_roots (inference, source, x, y, sample_weight, kind, target, run, &exponent, &any, error);
   if (roots == NULL)
     return FALSE;
@@ -355,8 +418,8 @@ apr_covariance_init_robust (AprCovariance *self,
       !apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
                         source->n_dependent, TRUE, error))
     return FALSE;
-  scores_init (&scores, inference, &design, x, roots);
-  state = sum_scores (&scores, apr_cross_products_get_precision (source->cross_products), run, error);
+  scores_init (&scores, inference, &design, precision, x, roots);
+  state = sum_scores (&scores, precision, run, error);
   if (state == NULL || !apr_design_init (&sums, state, FALSE, NULL, 0, FALSE, error))
     return FALSE;
 
@@ -372,6 +435,7 @@ apr_covariance_init_robust (AprCovariance *self,
   self->scores = transform (inference, products, run);
   apr_double_doubles_free (&products);
 
+  self->rounding = find_rounding (inference, precision);
   self->factor = (AprDoubleDouble){ 1, 0 };
   if (kind == APR_COVARIANCE_HC1)
     self->factor = apr_dd_divide ((AprDoubleDouble){ (double) inference->n_samples, 0 },

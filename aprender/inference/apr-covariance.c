@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/inference/apr-covariance-private.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "aprender/base/apr-parallel-private.h"
@@ -75,7 +76,7 @@ apr_covariance_init_classical (AprCovariance *self, AprInference *inference, gsi
   mpf_t variance;
   mpf_t df;
 
-  *self = (AprCovariance){ .inference = apr_inference_ref (inference) };
+  *self = (AprCovariance){ .inference = apr_inference_ref (inference), .target = target };
   mpf_init2 (variance, APR_INFERENCE_PRECISION);
   mpf_init2 (df, APR_INFERENCE_PRECISION);
   mpf_mul (variance, inference->residuals[target], inference->weight);
@@ -130,6 +131,18 @@ apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n
       }
 
   return result;
+}
+
+AprDoubleDouble
+apr_covariance_get_estimate (const AprCovariance *self, const double *terms, gsize position)
+{
+  const AprInference *inference = self->inference;
+  AprDoubleDouble exact = inference->exact[self->target * inference->n + position];
+  double value = terms[inference->term[position]];
+  double rest = (exact.high - value) + exact.low;
+
+  /* A model need not be the solution of the sums: they are rounded where its precision is DOUBLE. */
+  return (AprDoubleDouble){ value, fabs (rest) <= fabs (value) * DBL_EPSILON ? rest : 0 };
 }
 
 static void
@@ -262,8 +275,8 @@ apr_covariance_test (const AprCovariance *self,
       AprDoubleDouble sum = { 0, 0 };
 
       for (j = 0; j < inference->n; j++)
-        sum = apr_dd_add (sum, apr_dd_multiply ((AprDoubleDouble){ factors[i * inference->n + j], 0 },
-                                                (AprDoubleDouble){ terms[inference->term[j]], 0 }));
+        sum = apr_dd_add (sum, apr_dd_multiply_double (apr_covariance_get_estimate (self, terms, j),
+                                                       factors[i * inference->n + j]));
       estimates[i] = sum.high;
       sum = apr_dd_subtract (sum, (AprDoubleDouble){ values[i], 0 });
       standard_errors[i] = inference->df_residual > 0 ? error : NAN;

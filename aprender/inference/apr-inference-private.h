@@ -53,6 +53,7 @@ typedef struct
   gint64 *scale;           /* (owned) by position */
   double *inverse;         /* (owned) packed lower triangle: entries of A^-1, times 2^(scale + scale) */
   double *solutions;       /* (owned) n_targets rows of the coefficients by position */
+  AprDoubleDouble *exact;  /* (owned) the same, before they are rounded */
   double *inflation;       /* (owned) by position */
   AprDoubleDoubles root;   /* (owned) of the features, see AprInverse */
   AprDoubleDouble *centre; /* (owned) by feature: its weighted sum, scaled; 0 without an intercept */
@@ -127,8 +128,10 @@ gboolean apr_inference_predict_interval (const AprInference *self,
 gboolean apr_inference_get_leverages (
   const AprInference *self, AprTensor *x, const AprRun *run, double *leverages, GError **error);
 
-/* @number 2^@exponent as the nearest double. */
+/* @number 2^@exponent as the nearest double, or double-double. */
 double apr_inference_to_double (const mpf_t number, gint64 exponent);
+
+AprDoubleDouble apr_inference_to_double_double (const mpf_t number, gint64 exponent);
 
 /* @number as a double-double times 2^@exponent. */
 AprDoubleDouble apr_inference_split (const mpf_t number, gint64 *exponent);

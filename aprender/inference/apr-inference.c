@@ -269,12 +269,14 @@ take_solutions (AprInference *self, const AprDesign *design, const AprInverse *i
   gsize i;
 
   self->solutions = g_new (double, self->n_targets * self->n + 1);
+  self->exact = g_new (AprDoubleDouble, self->n_targets * self->n + 1);
   mpf_init2 (sum, 2 * APR_INFERENCE_PRECISION);
   mpf_init2 (term, 2 * APR_INFERENCE_PRECISION);
   mpf_init2 (column, 2 * APR_INFERENCE_PRECISION);
   for (target = 0; target < self->n_targets; target++)
     {
       double *solutions = self->solutions + target * self->n;
+      AprDoubleDouble *exact = self->exact + target * self->n;
 
       mpf_set_z (sum, design->columns[design->n + target]);
       for (i = 0; i < design->n; i++)
@@ -282,7 +284,10 @@ take_solutions (AprInference *self, const AprDesign *design, const AprInverse *i
           AprDoubleDouble scaled = apr_double_doubles_get (inverse->solutions, target, i);
           gint64 exponent = design->scale[design->n + target] - design->scale[i];
 
-          solutions[self->first + i] = ldexp (scaled.high, (int) CLAMP (exponent, -5000, 5000));
+          int shift = (int) CLAMP (exponent, -5000, 5000);
+
+          solutions[self->first + i] = ldexp (scaled.high, shift);
+          exact[self->first + i] = (AprDoubleDouble){ solutions[self->first + i], ldexp (scaled.low, shift) };
           if (self->first == 0)
             continue;
           mpf_set_d (term, scaled.low);
@@ -296,7 +301,8 @@ take_solutions (AprInference *self, const AprDesign *design, const AprInverse *i
       if (self->first == 0)
         continue;
       mpf_div (sum, sum, self->weight);
-      solutions[0] = apr_inference_to_double (sum, 0);
+      exact[0] = apr_inference_to_double_double (sum, 0);
+      solutions[0] = exact[0].high;
     }
   mpf_clear (sum);
   mpf_clear (term);
@@ -492,6 +498,7 @@ apr_inference_unref (AprInference *self)
   g_free (self->scale);
   g_free (self->inverse);
   g_free (self->solutions);
+  g_free (self->exact);
   g_free (self->inflation);
   g_free (self->prediction_rounding);
   g_free (self->constant);
@@ -538,11 +545,18 @@ apr_inference_split (const mpf_t number, gint64 *exponent)
   return apr_dd_quick_sum (high, low);
 }
 
+AprDoubleDouble
+apr_inference_to_double_double (const mpf_t number, gint64 exponent)
+{
+  gint64 own_exponent;
+  AprDoubleDouble value = apr_inference_split (number, &own_exponent);
+  int shift = (int) CLAMP (own_exponent + exponent, -5000, 5000);
+
+  return (AprDoubleDouble){ ldexp (value.high, shift), ldexp (value.low, shift) };
+}
+
 double
 apr_inference_to_double (const mpf_t number, gint64 exponent)
 {
-  gint64 own_exponent;
-  double mantissa = apr_inference_split (number, &own_exponent).high;
-
-  return mantissa != 0 ? ldexp (mantissa, (int) CLAMP (own_exponent + exponent, -5000, 5000)) : 0;
+  return apr_inference_to_double_double (number, exponent).high;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "aprender/inference/apr-exact-fit-private.h"
+#include "aprender/inference/apr-inference-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 
 /* Bits that a solution has behind its point at first, and those that each step adds. */
@@ -205,8 +206,7 @@ refine (AprInverse *self, Solution *solution, gsize target, int margin, int max_
               mpf_init2 (exact, 192);
               mpf_set_z (exact, solution->z[i]);
               mpf_div_2exp (exact, exact, (mp_bitcnt_t) solution->fraction);
-              self->solutions.high[target * self->solutions.stride + i] = mpf_get_d (exact);
-              self->solutions.low[target * self->solutions.stride + i] = 0;
+              apr_double_doubles_set (self->solutions, target, i, apr_inference_to_double_double (exact, 0));
               mpf_clear (exact);
             }
           return TRUE;

@@ -26,11 +26,11 @@ fit (AprTensor *x, AprTensor *y)
 }
 
 static void
-load_longley (AprTensor **x, AprTensor **y)
+load (const char *name, AprTensor **x, AprTensor **y)
 {
   gsize i;
 
-  for (i = 0; strcmp (nist_sets[i].name, "longley") != 0; i++)
+  for (i = 0; strcmp (nist_sets[i].name, name) != 0; i++)
     ;
   nist_load (&nist_sets[i], x, y);
 }
@@ -63,7 +63,7 @@ test_robust (void)
   gsize i;
   gsize j;
 
-  load_longley (&x, &y);
+  load ("longley", &x, &y);
   model = fit (x, y);
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -113,7 +113,8 @@ test_line (void)
 static double
 get_f (AprRegressionStatistics *statistics, gsize n_rows, const double *factors, const double *values)
 {
-  g_autoptr (AprTensor) rows = matrix_new (n_rows, 3, factors);
+  gsize n_terms = g_strv_length ((char **) apr_regression_statistics_get_terms (statistics));
+  g_autoptr (AprTensor) rows = matrix_new (n_rows, n_terms, factors);
   g_autoptr (AprTensor) sums = vector_new (n_rows, values);
   g_autoptr (GError) error = NULL;
   g_autoptr (AprHypothesisTest) test =
@@ -133,7 +134,7 @@ test_units (void)
   const double alone[] = { 0, 1, 0, 0, 0, 1 };
   const double x_values[] = { 1, 4, 2, 3, 3, 7, 5, 1, 8, 2, 9, 9 };
   g_autoptr (AprTensor) y = vector_new (6, (const double[]){ 3, 1, 4, 1, 5, 9 });
-  static const int shifts[] = { 0, -20, -40, -47, -200, 200 };
+  static const int shifts[] = { 0, -20, -40, -47, -200, 200, -400, 400 };
   double expected[2] = { 0 };
   gsize i;
   gsize j;
@@ -185,6 +186,113 @@ test_far_away (void)
   assert_same_double (get_f (statistics, 2, factors, values), INFINITY);
 }
 
+/* Intercept and slope depend on each other the more, the farther the samples are from 0: a time in seconds, and one at
+ * the end of the whole numbers of doubles. That both are 0 has F = ((Σy² - RSS) / 2) / (RSS / 10) all the same. */
+static void
+test_far_from_zero (void)
+{
+  const double y_values[] = { 2, 3, 5, 4, 7, 8, 8, 9, 12, 10, 13, 12 };
+  static const double begins[] = { 0, 1.7e9, 0x1p52 };
+  const double both[] = { 1, 0, 0, 1 };
+  const double zeros[] = { 0, 0 };
+  g_autoptr (AprTensor) y = vector_new (12, y_values);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < G_N_ELEMENTS (begins); i++)
+    {
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprLinearRegression) model = NULL;
+      g_autoptr (AprRegressionStatistics) statistics = NULL;
+      g_autoptr (GError) error = NULL;
+      double x_values[12];
+
+      for (j = 0; j < 12; j++)
+        x_values[j] = begins[i] + (double) j;
+      x = matrix_new (12, 1, x_values);
+      model = fit (x, y);
+      statistics = apr_linear_regression_get_statistics (model, 0, &error);
+      g_assert_no_error (error);
+      assert_near (get_f (statistics, 2, both, zeros), 1228075.0 / 2919, 1e-14);
+    }
+}
+
+/* By rational numbers, of the same products of powers. */
+static void
+test_robust_filip (void)
+{
+  static const struct
+  {
+    AprCovarianceKind kind;
+    double f;
+  } cases[] = { { APR_COVARIANCE_HC0, 6420.119978794508 }, { APR_COVARIANCE_HC3, 4385.294156984843 } };
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  gsize i;
+
+  g_test_summary (
+    "Terms that nearly depend on each other leave enough digits of a robust test of all of them.");
+  load ("filip", &x, &y);
+  model = fit (x, y);
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (AprRegressionStatistics) statistics =
+        apr_linear_regression_get_robust_statistics (model, x, y, NULL, cases[i].kind, 0, NULL, &error);
+
+      g_assert_no_error (error);
+      assert_near (apr_regression_statistics_get_f_statistic (statistics), cases[i].f, 1e-6);
+    }
+}
+
+/* A level and a slope of their own leave nothing of two samples, so that the errors of three estimates depend on each
+ * other, whatever rounding makes of the residuals. */
+static void
+test_singular (void)
+{
+  const double slopes[] = { 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1 };
+  const double zeros[] = { 0, 0, 0 };
+  g_autoptr (GRand) source = g_rand_new_with_seed (1);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < 100; i++)
+    {
+      double x_values[36];
+      double y_values[12];
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprTensor) y = NULL;
+      g_autoptr (AprTensor) factors = matrix_new (3, 4, slopes);
+      g_autoptr (AprTensor) values = vector_new (3, zeros);
+      g_autoptr (AprLinearRegression) model = NULL;
+      g_autoptr (AprRegressionStatistics) statistics = NULL;
+      g_autoptr (AprHypothesisTest) test = NULL;
+      g_autoptr (GError) error = NULL;
+
+      for (j = 0; j < 12; j++)
+        {
+          double inside = j == 4 || j == 5 ? 1 : 0;
+
+          x_values[3 * j] = g_rand_double (source);
+          x_values[3 * j + 1] = inside;
+          x_values[3 * j + 2] = inside * x_values[3 * j];
+          y_values[j] = g_rand_double (source);
+        }
+      x = matrix_new (12, 3, x_values);
+      y = vector_new (12, y_values);
+      model = fit (x, y);
+      statistics =
+        apr_linear_regression_get_robust_statistics (model, x, y, NULL, APR_COVARIANCE_HC1, 0, NULL, &error);
+      g_assert_no_error (error);
+      g_assert_true (isnan (apr_regression_statistics_get_f_statistic (statistics)));
+      test = apr_regression_statistics_test_hypothesis (statistics, factors, values, &error);
+      g_assert_null (test);
+      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      g_assert_true (get_f (statistics, 1, slopes, zeros) > 0);
+    }
+}
+
 static AprRegressionStatistics *
 get_named_statistics (void)
 {
@@ -195,7 +303,7 @@ get_named_statistics (void)
   AprRegressionStatistics *statistics;
   GError *error = NULL;
 
-  load_longley (&x, &y);
+  load ("longley", &x, &y);
   model = apr_linear_regression_new ();
   g_assert_true (apr_estimator_set_feature_names (APR_ESTIMATOR (model), names, &error));
   g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
@@ -339,7 +447,7 @@ test_robust_weights (void)
   gsize i;
 
   /* Where sums are exact, they tell that these are not the samples of the fit. */
-  load_longley (&x, &y);
+  load ("longley", &x, &y);
   apr_linear_regression_set_precision (model, APR_PRECISION_DOUBLE);
   apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error);
   g_assert_no_error (error);
@@ -379,7 +487,7 @@ test_async (void)
   GAsyncResult *results[3] = { NULL };
   gsize i;
 
-  load_longley (&x, &y);
+  load ("longley", &x, &y);
   model = fit (x, y);
   apr_linear_regression_get_robust_statistics_async (model, x, y, NULL, APR_COVARIANCE_HC3, 0, 0, NULL,
                                                      on_result, &results[0]);
@@ -481,7 +589,7 @@ test_without_the_model (void)
   g_autoptr (GError) error = NULL;
   AprLinearRegression *model;
 
-  load_longley (&x, &y);
+  load ("longley", &x, &y);
   model = fit (x, y);
   statistics = apr_linear_regression_get_statistics (model, 0, &error);
   g_object_unref (model);
@@ -501,6 +609,9 @@ main (int argc, char *argv[])
   g_test_add_func ("/hypothesis-test/line", test_line);
   g_test_add_func ("/hypothesis-test/units", test_units);
   g_test_add_func ("/hypothesis-test/far-away", test_far_away);
+  g_test_add_func ("/hypothesis-test/far-from-zero", test_far_from_zero);
+  g_test_add_func ("/hypothesis-test/robust-filip", test_robust_filip);
+  g_test_add_func ("/hypothesis-test/singular", test_singular);
   g_test_add_func ("/hypothesis-test/text", test_text);
   g_test_add_func ("/hypothesis-test/text-errors", test_text_errors);
   g_test_add_func ("/hypothesis-test/async", test_async);
