@@ -57,6 +57,14 @@ print_usage (FILE *stream)
          stream);
 }
 
+static gboolean
+is_help (const char *word)
+{
+  static const char *const words[] = { "help", "--help", "-h", NULL };
+
+  return g_strv_contains (words, word);
+}
+
 static AprToolStatus
 run_help (int argc, char **argv)
 {
@@ -66,7 +74,7 @@ run_help (int argc, char **argv)
   if (argc > 2)
     return apr_tool_usage_error (NULL, "“%s” is one argument too many", argv[2]);
 
-  if (argc < 2)
+  if (argc < 2 || is_help (argv[1]))
     {
       print_usage (stdout);
       return APR_TOOL_OK;
@@ -101,7 +109,6 @@ run_version (int argc, char **argv)
 static AprToolStatus
 run (int argc, char **argv)
 {
-  static const char *const help[] = { "help", "--help", "-h", NULL };
   const AprToolCommand *command;
 
   if (argc < 1)
@@ -113,7 +120,7 @@ run (int argc, char **argv)
   command = apr_tool_find_command (argv[0]);
   if (command != NULL)
     return apr_tool_run (command, argc, argv);
-  if (g_strv_contains (help, argv[0]))
+  if (is_help (argv[0]))
     return run_help (argc, argv);
   if (strcmp (argv[0], "--version") == 0)
     return run_version (argc, argv);
