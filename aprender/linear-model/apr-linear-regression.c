@@ -330,7 +330,7 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
    * X.
    *
    * A fit never writes it. Hugging Face, PyTorch, TensorFlow and JAX read files of both, but JAX rounds F64 to
-   * F32 unless `jax_enable_x64` is set; the Rust aprender, realizar and Ollama read F32 only, not F64.
+   * F32 unless `jax_enable_x64` is set; the Rust aprender, realizar and Ollama read F32, but not F64.
    *
    * Since: 0.1
    */

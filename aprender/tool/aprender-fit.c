@@ -492,7 +492,8 @@ run (char **arguments, gpointer data)
       g_autofree char *escaped = apr_tool_escape (name);
 
       fprintf (stderr,
-               "aprender: %s holds F64; the Rust aprender, realizar and Ollama read only F32 (--dtype f32)\n",
+               "aprender: %s holds F64; the Rust aprender, realizar and Ollama read F32, but not F64 "
+               "(--dtype f32)\n",
                escaped);
     }
 
@@ -514,8 +515,8 @@ const AprToolCommand apr_tool_fit = {
     "separated by commas, semicolons or tabs, and the file may be compressed by gzip or zstd. Of several\n"
     "tables, which must have the same features, the rows are taken together. In a file that ends with\n"
     ".safetensors, each tensor of one dimension is a column, and each of two is several: NAME[0] and so on.\n"
-    "With F64, the default, the answer is the exact one rounded once; F32 is what the Rust\n"
-    "aprender, realizar and Ollama read.",
+    "With F64, the default, the answer is the exact one rounded once. The Rust aprender, realizar and\n"
+    "Ollama read F32, but not F64.",
   .example = "aprender fit rents.csv --target rent --keep-state -o rents.safetensors",
   .run = run,
 };

@@ -161,7 +161,7 @@ test_f64_remark (void)
   g_assert_cmpint (run->status, ==, 0);
   g_assert_cmpstr (
     run->messages, ==,
-    "aprender: longley.safetensors holds F64; the Rust aprender, realizar and Ollama read only F32 "
+    "aprender: longley.safetensors holds F64; the Rust aprender, realizar and Ollama read F32, but not F64 "
     "(--dtype f32)\n");
 }
 
