@@ -33,7 +33,8 @@ static const AprToolOption options_of_serve[] = {
   { "max-body", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (ServeOptions, max_body),
     "The longest request that is accepted (default: 16777216)", "BYTES" },
   { "timeout", 0, APR_TOOL_INTEGER, G_STRUCT_OFFSET (ServeOptions, timeout),
-    "How long a client may take for its headers, and again for its body (default: 10)", "SECONDS" },
+    "How long a client has for its headers, again for its body, and again to read the answer (default: 10)",
+    "SECONDS" },
   { NULL },
 };
 

@@ -141,7 +141,8 @@ const AprToolCommand apr_tool_verify = {
   .repeats = TRUE,
   .options = options_of_verify,
   .size = sizeof (VerifyOptions),
-  .notes = "An index of shards is checked together with all shards that it names.\n"
+  .notes = "“-” reads a file from the standard input.\n"
+           "An index of shards is checked together with all shards that it names.\n"
            "With --json, the offset is that of the first wrong byte of the file, counted from 0.\n"
            "The exit status is 0 if all are valid, 3 if one is not, and otherwise 1 if one cannot be read.",
   .example = "aprender verify model.safetensors",

@@ -52,7 +52,7 @@ print_usage (FILE *stream)
   for (i = 0; apr_tool_commands[i] != NULL; i++)
     fprintf (stream, "  %s\n", apr_tool_commands[i]->example);
   fputs ("\n"
-         "“-” in place of a table, or of the file to inspect, is the standard input.\n"
+         "“-” in place of a table, or of the file to inspect or verify, is the standard input.\n"
          "“aprender COMMAND --help” tells more about a command.\n",
          stream);
 }
