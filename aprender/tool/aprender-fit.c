@@ -149,7 +149,6 @@ typedef struct
   GHashTable *dropped;    /* (element-type utf8 utf8) those columns of --drop that a table has had */
   AprCrossProducts *sums; /* (owned) (nullable) */
   gboolean weighted;
-  guint64 n_rows;
 } Tables;
 
 static void
@@ -365,7 +364,6 @@ add_table (Tables *self, const char *path, const FitOptions *options, gboolean i
       return FALSE;
     }
   apr_tool_table_report_dropped (reader);
-  self->n_rows += apr_table_reader_get_n_rows (reader);
 
   return TRUE;
 }
@@ -408,8 +406,8 @@ fit_and_save (
     return NULL;
 
   *prediction_rounding = apr_linear_regression_get_prediction_rounding (model);
-  return apr_tool_describe_model (model, (const char *const *) options->targets, tables.n_rows, scores,
-                                  options->json);
+  return apr_tool_describe_model (model, (const char *const *) options->targets,
+                                  apr_cross_products_get_n_samples (tables.sums), scores, options->json);
 }
 
 /* Whether the message speaks of a column by one of these names that has a comma, or of any of them. */

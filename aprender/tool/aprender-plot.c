@@ -269,6 +269,21 @@ plot_actual (AprLinearRegression *model, const Data *data, const PlotOptions *op
   return apr_plot_new_actual (actual, predicted, data->n_rows, options->targets[0]);
 }
 
+/* The samples of a fit with weights are others without them. */
+static void
+add_hint (GError *error, const PlotOptions *options)
+{
+  char *message;
+
+  if (options->weight != NULL || (!g_error_matches (error, APR_ERROR, APR_ERROR_SHAPE) &&
+                                  !g_error_matches (error, APR_ERROR, APR_ERROR_STATE)))
+    return;
+
+  message = g_strconcat (error->message, "; weights of the fit are given by --weight", NULL);
+  g_free (error->message);
+  error->message = message;
+}
+
 /* Adds the plots that the command line asks for. */
 static gboolean
 make_plots (
@@ -276,6 +291,7 @@ make_plots (
 {
   const char *kind = options->kind;
   g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (GError) local_error = NULL;
   AprPlot *plot = NULL;
 
   if (options->feature != NULL || g_strcmp0 (kind, "actual") == 0)
@@ -288,9 +304,13 @@ make_plots (
     }
 
   diagnostics = apr_linear_regression_diagnose (model, data->tensors[0], data->tensors[1], data->tensors[2],
-                                                0, NULL, error);
+                                                0, NULL, &local_error);
   if (diagnostics == NULL)
-    return FALSE;
+    {
+      add_hint (local_error, options);
+      g_propagate_error (error, g_steal_pointer (&local_error));
+      return FALSE;
+    }
   if (kind == NULL || strcmp (kind, "residuals") == 0)
     g_ptr_array_add (plots, apr_plot_new_residuals (diagnostics, data->tensors[3]));
   if (kind == NULL || strcmp (kind, "quantiles") == 0)

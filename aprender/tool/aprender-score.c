@@ -35,7 +35,6 @@ typedef struct
   double *squares; /* of the residuals, for each target */
   double *moduli;
   double weights;
-  guint64 n_rows;
 } Sums;
 
 static void
@@ -90,7 +89,6 @@ add_table (Sums *self, AprEstimator *model, AprTableReader *reader, GError **err
       g_clear_pointer (&weight, apr_tensor_unref);
     }
   apr_tool_progress_end (&progress);
-  self->n_rows = apr_table_reader_get_n_rows (reader);
   if (local_error == NULL && !(self->weights > 0))
     g_set_error (&local_error, APR_ERROR, APR_ERROR_WEIGHTS, "%s: no weight is above 0",
                  apr_table_reader_get_name (reader));
@@ -114,7 +112,8 @@ print_text (const Sums *self, char **targets, AprTensor *scores)
   gsize j;
 
   apr_tool_append_padded (text, "samples", width);
-  g_string_append_printf (text, "%" G_GUINT64_FORMAT "\n", self->n_rows);
+  g_string_append_printf (text, "%" G_GUINT64_FORMAT "\n",
+                          apr_cross_products_get_n_samples (self->cross_products));
   for (i = 0; i < self->n_targets; i++)
     {
       const double values[] = { apr_tensor_get_double (scores, i, NULL),
@@ -142,7 +141,7 @@ print_json (const Sums *self, char **targets, AprTensor *scores)
   gsize i;
 
   json_builder_begin_object (builder);
-  apr_tool_json_add_count (builder, "samples", self->n_rows);
+  apr_tool_json_add_count (builder, "samples", apr_cross_products_get_n_samples (self->cross_products));
   json_builder_set_member_name (builder, "targets");
   json_builder_begin_array (builder);
   for (i = 0; i < self->n_targets; i++)

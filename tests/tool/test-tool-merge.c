@@ -54,6 +54,25 @@ test_merge (void)
 }
 
 static void
+test_weights (void)
+{
+  g_autoptr (Run) whole = NULL;
+  g_autoptr (Run) merged = NULL;
+
+  g_test_summary ("A row of weight 0 is no sample, for a fit no more than for a merge.");
+
+  tool_write ("a.csv", "x,w,y\n1,1,3\n2,2,4\n3,0,9\n", -1);
+  tool_write ("b.csv", "x,w,y\n4,1,8\n5,3,11\n6,1,10\n", -1);
+  fit ("a.csv -t y -w w --keep-state -o a.safetensors");
+  fit ("b.csv -t y -w w --keep-state -o b.safetensors");
+  whole = tool_run ("fit a.csv b.csv -t y -w w --keep-state -o whole.safetensors");
+  merged = tool_run ("merge a.safetensors b.safetensors -o merged.safetensors");
+  assert_same_files ("whole.safetensors", "merged.safetensors");
+  g_assert_true (g_str_has_prefix (whole->output, "samples        5\n"));
+  g_assert_cmpstr (merged->output, ==, whole->output);
+}
+
+static void
 test_errors (void)
 {
   g_test_summary ("What has no sums, other features, or other settings, or is there twice, is not merged; "
@@ -152,6 +171,7 @@ static void
 add_tests (void)
 {
   g_test_add_func ("/tool/merge", test_merge);
+  g_test_add_func ("/tool/merge/weights", test_weights);
   g_test_add_func ("/tool/merge/dtypes", test_dtypes);
   g_test_add_func ("/tool/merge/categories", test_categories);
   g_test_add_func ("/tool/merge/errors", test_errors);

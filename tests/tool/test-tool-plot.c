@@ -73,6 +73,40 @@ test_rows (void)
 }
 
 static void
+test_weights (void)
+{
+  static const char *const tables[] = { "x,w,y\n1,1,3\n2,2,4\n3,0,9\n4,1,8\n5,3,11\n",
+                                        "x,w,y\n1,1,3\n2,2,4\n3,1,9\n4,1,8\n5,3,11\n" };
+  static const char *const messages[] = {
+    "m.safetensors: X has 5 samples, but the model was fitted to 4: they must be the samples of the fit; "
+    "weights of the fit are given by --weight",
+    "m.safetensors: X, y and the weights are not those that the model was fitted to: the sums of their "
+    "products differ; weights of the fit are given by --weight",
+  };
+  guint i;
+
+  g_test_summary ("Who forgets the weights of the fit is told of the option.");
+
+  for (i = 0; i < G_N_ELEMENTS (tables); i++)
+    {
+      g_autoptr (Run) fit_run = NULL;
+      g_autoptr (Run) run = NULL;
+
+      tool_write ("data.csv", tables[i], -1);
+      fit_run = tool_run ("fit data.csv -t y -w w --keep-state -o m.safetensors");
+      tool_assert_fails ("plot m.safetensors data.csv -t y -o p.svg", NULL, 0, messages[i]);
+      run = tool_run ("plot m.safetensors data.csv -t y -w w -o p.svg");
+      g_assert_cmpstr (run->messages, ==, "");
+      g_assert_cmpint (run->status, ==, 0);
+    }
+  /* Weights that were given are not the reason. */
+  tool_write ("data.csv", table, -1);
+  tool_assert_fails ("plot m.safetensors data.csv -t y -w z -o p.svg", NULL, 0,
+                     "m.safetensors: X has 6 samples with a weight above 0, but the model was fitted to 5: "
+                     "they must be the samples of the fit");
+}
+
+static void
 test_errors (void)
 {
   static const struct
@@ -128,6 +162,7 @@ add_tests (void)
 {
   g_test_add_func ("/tool/plot/kinds", test_kinds);
   g_test_add_func ("/tool/plot/rows", test_rows);
+  g_test_add_func ("/tool/plot/weights", test_weights);
   g_test_add_func ("/tool/plot/errors", test_errors);
 }
 

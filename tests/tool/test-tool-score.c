@@ -56,6 +56,23 @@ test_weights (void)
 }
 
 static void
+test_weights_of_zero (void)
+{
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("A row of weight 0 is no sample: the output is that without it.");
+
+  fit ("-t y");
+  run = tool_run_with ("score m.safetensors - -t y -w w", "x,w,y\n1,1,3\n2,0,700\n2,1,4\n3,1,9\n", -1, NULL);
+  g_assert_cmpstr (run->output, ==,
+                   "samples                  3\n"
+                   "target                   y\n"
+                   "R²                       0.7580645161290323\n"
+                   "root mean squared error  1.2909944487358056\n"
+                   "mean absolute error      1\n");
+}
+
+static void
 test_errors (void)
 {
   g_autoptr (Run) run = NULL;
@@ -92,6 +109,7 @@ add_tests (void)
 {
   g_test_add_func ("/tool/score", test_score);
   g_test_add_func ("/tool/score/weights", test_weights);
+  g_test_add_func ("/tool/score/weights-of-zero", test_weights_of_zero);
   g_test_add_func ("/tool/score/target-names", test_target_names);
   g_test_add_func ("/tool/score/errors", test_errors);
 }
