@@ -198,16 +198,23 @@ append_fit (GString *text, AprRegressionStatistics *statistics)
     df_model, df_residual, shown_p_value[0]);
 }
 
+/* As R has it of several targets; those without names are counted from 1. */
 static void
-append_statistics (
-  GString *text, AprRegressionStatistics *statistics, gsize target, gsize n_targets, gboolean coloured)
+append_heading (GString *text, const char *name, gsize target)
+{
+  g_autofree char *shown =
+    name != NULL ? apr_tool_escape (name) : g_strdup_printf ("%" G_GSIZE_FORMAT, target + 1);
+
+  g_string_append_printf (text, "%sResponse %s :\n\n", target > 0 ? "\n" : "", shown);
+}
+
+static void
+append_statistics (GString *text, AprRegressionStatistics *statistics, gboolean coloured)
 {
   gsize n_undefined = count_undefined (statistics);
   g_autofree char *warning =
     apr_tool_describe_rounding (apr_regression_statistics_get_prediction_rounding (statistics));
 
-  if (n_targets > 1)
-    g_string_append_printf (text, "%sResponse %" G_GSIZE_FORMAT ":\n\n", target > 0 ? "\n" : "", target + 1);
   g_string_append (text, "Coefficients:");
   if (n_undefined > 0)
     g_string_append_printf (text, " (%" G_GSIZE_FORMAT " not defined because of singularities)", n_undefined);
@@ -235,7 +242,7 @@ add_term (JsonBuilder *builder, AprTerm *term)
 
 /* The members have the names of the properties of AprRegressionStatistics. */
 static void
-add_statistics (JsonBuilder *builder, AprRegressionStatistics *statistics)
+add_statistics (JsonBuilder *builder, AprRegressionStatistics *statistics, const char *target)
 {
   static const struct
   {
@@ -258,6 +265,8 @@ add_statistics (JsonBuilder *builder, AprRegressionStatistics *statistics)
   guint i;
 
   json_builder_begin_object (builder);
+  if (target != NULL)
+    apr_tool_json_add_text (builder, "target", target);
   apr_tool_json_add_count (builder, "n_samples", apr_regression_statistics_get_n_samples (statistics));
   apr_tool_json_add_count (builder, "df_model", apr_regression_statistics_get_df_model (statistics));
   apr_tool_json_add_count (builder, "df_residual", apr_regression_statistics_get_df_residual (statistics));
@@ -285,6 +294,7 @@ run (char **arguments, gpointer data)
   g_autoptr (GError) error = NULL;
   gboolean coloured = is_coloured ();
   g_autofree char *name = g_filename_display_name (arguments[0]);
+  g_auto (GStrv) targets = NULL;
   gsize n_targets;
   gsize i;
 
@@ -292,6 +302,7 @@ run (char **arguments, gpointer data)
   if (model == NULL || !apr_tool_check_sums (model, name, &error))
     return apr_tool_fail (error);
   n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (model));
+  targets = apr_estimator_get_target_names (APR_ESTIMATOR (model));
   json_builder_begin_object (builder);
   json_builder_set_member_name (builder, "targets");
   json_builder_begin_array (builder);
@@ -299,14 +310,17 @@ run (char **arguments, gpointer data)
     {
       g_autoptr (AprRegressionStatistics) statistics =
         apr_linear_regression_get_statistics (model, i, &error);
+      const char *target = targets != NULL ? targets[i] : NULL;
 
       if (statistics == NULL)
         {
           g_prefix_error (&error, "%s: ", name);
           return apr_tool_fail (error);
         }
-      add_statistics (builder, statistics);
-      append_statistics (text, statistics, i, n_targets, coloured);
+      add_statistics (builder, statistics, target);
+      if (n_targets > 1)
+        append_heading (text, target, i);
+      append_statistics (text, statistics, coloured);
     }
   json_builder_end_array (builder);
   json_builder_end_object (builder);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <aprender/aprender.h>
 #include <json-glib/json-glib.h>
 
 #include "tool-run.h"
@@ -156,6 +157,58 @@ test_json (void)
                                   1.5 + 0.28867513459481287 * 12.706204736174698, 1e-9);
 }
 
+static JsonObject *
+get_target (JsonNode *node, guint i)
+{
+  g_assert_nonnull (node);
+
+  return json_array_get_object_element (json_object_get_array_member (json_node_get_object (node), "targets"),
+                                        i);
+}
+
+static void
+test_target_names (void)
+{
+  g_autoptr (Run) fitted = tool_run_with ("fit - -t y -t b\x1b --keep-state -o m.safetensors",
+                                          "x,y,b\x1b\n0,0,1\n1,1,5\n2,3,2\n", -1, NULL);
+  g_autoptr (Run) run = tool_run ("summary m.safetensors");
+  g_autoptr (Run) json_run = tool_run ("summary m.safetensors --json");
+  g_autoptr (JsonNode) node = json_from_string (json_run->output, NULL);
+
+  g_test_summary ("Each target goes by its name, as in R.");
+
+  g_assert_cmpint (fitted->status, ==, 0);
+  g_assert_true (g_str_has_prefix (run->output, "Response y :\n\nCoefficients:\n"));
+  tool_assert_contains (run->output, "\n\nResponse b\\u001b :\n\nCoefficients:\n");
+  g_assert_cmpstr (json_object_get_string_member (get_target (node, 0), "target"), ==, "y");
+  g_assert_cmpstr (json_object_get_string_member (get_target (node, 1), "target"), ==, "b\x1b");
+}
+
+static void
+test_targets_without_names (void)
+{
+  const double data[] = { 0, 1, 2, 0, 1, 1, 5, 3, 2 };
+  const gsize shape_x[] = { 3, 1 };
+  const gsize shape_y[] = { 3, 2 };
+  g_autoptr (AprTensor) x = apr_tensor_new_from_doubles (data, 3, shape_x, 2, NULL);
+  g_autoptr (AprTensor) y = apr_tensor_new_from_doubles (data + 3, 6, shape_y, 2, NULL);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autofree char *path = tool_get_path ("m.safetensors");
+  g_autoptr (Run) run = NULL;
+  g_autoptr (Run) json_run = NULL;
+  g_autoptr (JsonNode) node = NULL;
+
+  apr_linear_regression_set_keep_state (model, TRUE);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+  g_assert_true (apr_estimator_save (APR_ESTIMATOR (model), path, NULL));
+  run = tool_run ("summary m.safetensors");
+  tool_assert_contains (run->output, "Response 1 :\n");
+  tool_assert_contains (run->output, "\nResponse 2 :\n");
+  json_run = tool_run ("summary m.safetensors --json");
+  node = json_from_string (json_run->output, NULL);
+  g_assert_false (json_object_has_member (get_target (node, 1), "target"));
+}
+
 static void
 test_without_state (void)
 {
@@ -179,6 +232,8 @@ add_tests (void)
   g_test_add_func ("/tool/summary/cars", test_cars);
   g_test_add_func ("/tool/summary/rounding", test_rounding);
   g_test_add_func ("/tool/summary/json", test_json);
+  g_test_add_func ("/tool/summary/target-names", test_target_names);
+  g_test_add_func ("/tool/summary/targets-without-names", test_targets_without_names);
   g_test_add_func ("/tool/summary/without-state", test_without_state);
 }
 
