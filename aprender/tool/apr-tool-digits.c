@@ -35,7 +35,7 @@ format_number (double value, const char *kind, int n_decimals)
   char text[400];
 
   if (!isfinite (value))
-    return g_strdup (isnan (value) ? "NA" : value > 0 ? "Inf" : "-Inf");
+    return g_strdup (isnan (value) ? "NaN" : value > 0 ? "Inf" : "-Inf");
   g_snprintf (format, sizeof format, "%%.%d%s", n_decimals, kind);
 
   return g_strdup (g_ascii_formatd (text, sizeof text, format, value));

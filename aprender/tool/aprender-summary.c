@@ -13,6 +13,9 @@
 /* The digits that R's summary has. */
 #define DIGITS 4
 
+/* The width of the numbers of the fit. */
+#define FIT_WIDTH (DIGITS + 1)
+
 #define BOLD "\033[1m"
 #define GREEN "\033[32m"
 #define PLAIN "\033[0m"
@@ -20,6 +23,7 @@
 typedef struct
 {
   gboolean json;
+  gboolean covariance;
 } SummaryOptions;
 
 enum
@@ -107,6 +111,20 @@ append_aligned (GString *text, const char *value, gsize width)
   g_string_append (text, value);
 }
 
+/* Of a term that depends on others, R has NA, and NaN where only its error is not defined. */
+static void
+spell_undefined (char **texts, const double *values, const double *estimates, gsize n)
+{
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    if (isnan (values[i]))
+      {
+        g_free (texts[i]);
+        texts[i] = g_strdup (isnan (estimates[i]) ? "NA" : "NaN");
+      }
+}
+
 static void
 append_terms (GString *text, AprRegressionStatistics *statistics, gboolean coloured)
 {
@@ -127,6 +145,10 @@ append_terms (GString *text, AprRegressionStatistics *statistics, gboolean colou
   gsize i;
   gsize j;
 
+  spell_undefined (both, estimates, estimates, n);
+  spell_undefined (both + n, errors, estimates, n);
+  spell_undefined (shown_t_values, t_values, estimates, n);
+  spell_undefined (shown_p_values, p_values, estimates, n);
   for (i = 0; i < n; i++)
     {
       names[i] = apr_tool_escape (terms[i]);
@@ -171,6 +193,19 @@ count_undefined (AprRegressionStatistics *statistics)
   return n_undefined;
 }
 
+/* As R's formatC. */
+static void
+append_fit_number (GString *text, const char *label, double number)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (isfinite (number))
+    g_ascii_formatd (buffer, sizeof buffer, "%." G_STRINGIFY (DIGITS) "g", number);
+  else
+    g_strlcpy (buffer, isnan (number) ? "NaN" : number > 0 ? "Inf" : "-Inf", sizeof buffer);
+  g_string_append_printf (text, "%s%*s", label, FIT_WIDTH, buffer);
+}
+
 static void
 append_fit (GString *text, AprRegressionStatistics *statistics)
 {
@@ -180,22 +215,17 @@ append_fit (GString *text, AprRegressionStatistics *statistics)
   guint64 df_residual = apr_regression_statistics_get_df_residual (statistics);
   g_auto (GStrv) shown_residual = apr_tool_format_column (&residual, 1, DIGITS);
   g_auto (GStrv) shown_p_value = apr_tool_format_p_values (&p_value, 1, DIGITS);
-  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
 
   g_string_append_printf (text, "Residual standard error: %s on %" G_GUINT64_FORMAT " degrees of freedom\n",
                           shown_residual[0], df_residual);
   if (df_model == 0)
     return;
-  g_string_append_printf (
-    text, "Multiple R-squared:  %s,\t",
-    g_ascii_formatd (buffer, sizeof buffer, "%.4g", apr_regression_statistics_get_r_squared (statistics)));
-  g_string_append_printf (text, "Adjusted R-squared:  %s\n",
-                          g_ascii_formatd (buffer, sizeof buffer, "%.4g",
-                                           apr_regression_statistics_get_adjusted_r_squared (statistics)));
-  g_string_append_printf (
-    text, "F-statistic: %s on %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " DF,  p-value: %s\n",
-    g_ascii_formatd (buffer, sizeof buffer, "%.4g", apr_regression_statistics_get_f_statistic (statistics)),
-    df_model, df_residual, shown_p_value[0]);
+  append_fit_number (text, "Multiple R-squared:  ", apr_regression_statistics_get_r_squared (statistics));
+  append_fit_number (
+    text, ",\tAdjusted R-squared:  ", apr_regression_statistics_get_adjusted_r_squared (statistics));
+  append_fit_number (text, "\nF-statistic: ", apr_regression_statistics_get_f_statistic (statistics));
+  g_string_append_printf (text, " on %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " DF,  p-value: %s\n",
+                          df_model, df_residual, shown_p_value[0]);
 }
 
 /* As R has it of several targets; those without names are counted from 1. */
@@ -227,7 +257,7 @@ append_statistics (GString *text, AprRegressionStatistics *statistics, gboolean 
 }
 
 static void
-add_term (JsonBuilder *builder, AprTerm *term)
+add_term (JsonBuilder *builder, AprTerm *term, double variance_inflation, double minimum_norm)
 {
   json_builder_begin_object (builder);
   apr_tool_json_add_text (builder, "term", apr_term_get_name (term));
@@ -237,12 +267,38 @@ add_term (JsonBuilder *builder, AprTerm *term)
   apr_tool_json_add_number (builder, "p_value", apr_term_get_p_value (term));
   apr_tool_json_add_number (builder, "lower", apr_term_get_lower (term));
   apr_tool_json_add_number (builder, "upper", apr_term_get_upper (term));
+  apr_tool_json_add_number (builder, "variance_inflation", variance_inflation);
+  apr_tool_json_add_number (builder, "minimum_norm", minimum_norm);
   json_builder_end_object (builder);
 }
 
-/* The members have the names of the properties of AprRegressionStatistics. */
+/* A row for each term. */
 static void
-add_statistics (JsonBuilder *builder, AprRegressionStatistics *statistics, const char *target)
+add_covariance (JsonBuilder *builder, AprTensor *covariance)
+{
+  gsize n_terms = apr_tensor_get_shape (covariance, NULL)[0];
+  const double *values = get_doubles (covariance);
+  gsize i;
+  gsize j;
+
+  json_builder_set_member_name (builder, "covariance");
+  json_builder_begin_array (builder);
+  for (i = 0; i < n_terms; i++)
+    {
+      json_builder_begin_array (builder);
+      for (j = 0; j < n_terms; j++)
+        apr_tool_json_add_value (builder, values[i * n_terms + j], APR_DTYPE_F64);
+      json_builder_end_array (builder);
+    }
+  json_builder_end_array (builder);
+}
+
+/* The members have the names of the properties of AprRegressionStatistics, or of AprTerm. */
+static void
+add_statistics (JsonBuilder *builder,
+                AprRegressionStatistics *statistics,
+                const char *target,
+                const SummaryOptions *options)
 {
   static const struct
   {
@@ -250,7 +306,9 @@ add_statistics (JsonBuilder *builder, AprRegressionStatistics *statistics, const
     double (*get) (AprRegressionStatistics *self);
   } numbers[] = {
     { "residual_standard_error", apr_regression_statistics_get_residual_standard_error },
+    { "residual_variance", apr_regression_statistics_get_residual_variance },
     { "residual_sum_of_squares", apr_regression_statistics_get_residual_sum_of_squares },
+    { "total_sum_of_squares", apr_regression_statistics_get_total_sum_of_squares },
     { "r_squared", apr_regression_statistics_get_r_squared },
     { "adjusted_r_squared", apr_regression_statistics_get_adjusted_r_squared },
     { "f_statistic", apr_regression_statistics_get_f_statistic },
@@ -261,6 +319,8 @@ add_statistics (JsonBuilder *builder, AprRegressionStatistics *statistics, const
     { "condition_number", apr_regression_statistics_get_condition_number },
     { "prediction_rounding", apr_regression_statistics_get_prediction_rounding },
   };
+  const double *inflation = get_doubles (apr_regression_statistics_get_variance_inflation (statistics));
+  const double *minimum_norm = get_doubles (apr_regression_statistics_get_minimum_norm (statistics));
   GListModel *terms = G_LIST_MODEL (statistics);
   guint i;
 
@@ -278,9 +338,11 @@ add_statistics (JsonBuilder *builder, AprRegressionStatistics *statistics, const
     {
       g_autoptr (AprTerm) term = g_list_model_get_item (terms, i);
 
-      add_term (builder, term);
+      add_term (builder, term, inflation[i], minimum_norm[i]);
     }
   json_builder_end_array (builder);
+  if (options->covariance)
+    add_covariance (builder, apr_regression_statistics_get_covariance (statistics));
   json_builder_end_object (builder);
 }
 
@@ -298,12 +360,17 @@ run (char **arguments, gpointer data)
   gsize n_targets;
   gsize i;
 
+  if (options->covariance && !options->json)
+    return apr_tool_usage_error ("summary", "--covariance needs --json");
+
   model = apr_linear_regression_load (arguments[0], &error);
   if (model == NULL || !apr_tool_check_sums (model, name, &error))
     return apr_tool_fail (error);
   n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (model));
   targets = apr_estimator_get_target_names (APR_ESTIMATOR (model));
   json_builder_begin_object (builder);
+  if (apr_linear_regression_get_rank (model) >= 0)
+    apr_tool_json_add_count (builder, "rank", (guint64) apr_linear_regression_get_rank (model));
   json_builder_set_member_name (builder, "targets");
   json_builder_begin_array (builder);
   for (i = 0; i < n_targets; i++)
@@ -317,7 +384,7 @@ run (char **arguments, gpointer data)
           g_prefix_error (&error, "%s: ", name);
           return apr_tool_fail (error);
         }
-      add_statistics (builder, statistics, target);
+      add_statistics (builder, statistics, target, options);
       if (n_targets > 1)
         append_heading (text, target, i);
       append_statistics (text, statistics, coloured);
@@ -337,18 +404,24 @@ run (char **arguments, gpointer data)
   return APR_TOOL_OK;
 }
 
-static const AprToolOption options_of_summary[] = { APR_TOOL_JSON_OPTION (SummaryOptions), { NULL } };
+static const AprToolOption options_of_summary[] = {
+  { "covariance", 0, APR_TOOL_FLAG, G_STRUCT_OFFSET (SummaryOptions, covariance),
+    "With --json, print the covariance matrix of the coefficients too", NULL },
+  APR_TOOL_JSON_OPTION (SummaryOptions),
+  { NULL },
+};
 
 const AprToolCommand apr_tool_summary = {
   .name = "summary",
   .title = "Show the statistics of a model that was fitted with --keep-state",
   .summary =
     "Shows the statistics of a linear regression as R prints them: estimates, standard errors, t-values,\n"
-    "p-values, R² and so on. --json has all that is known.",
+    "p-values, R² and so on. --json has more, such as confidence intervals and variance inflation factors.",
   .parameters = { "MODEL.safetensors" },
   .options = options_of_summary,
   .size = sizeof (SummaryOptions),
-  .notes = "The model must have been fitted with --keep-state.",
+  .notes = "The model must have been fitted with --keep-state.\n"
+           "In JSON, a number that is infinite or not defined is null.",
   .example = "aprender summary rents.safetensors",
   .run = run,
 };

@@ -209,6 +209,101 @@ test_targets_without_names (void)
   g_assert_false (json_object_has_member (get_target (node, 1), "target"));
 }
 
+static JsonObject *
+get_term (JsonObject *target, guint i)
+{
+  return json_array_get_object_element (json_object_get_array_member (target, "terms"), i);
+}
+
+static void
+test_json_of_all (void)
+{
+  g_autoptr (Run) fitted G_GNUC_UNUSED = tool_run_with ("fit - -t y --keep-state -o m.safetensors",
+                                                        "x,z,y\n1,1,1\n1,-1,1\n-1,1,1\n-1,-1,2\n", -1, NULL);
+  g_autoptr (Run) plain_run = tool_run ("summary m.safetensors --json");
+  g_autoptr (Run) run = tool_run ("summary m.safetensors --json --covariance");
+  g_autoptr (JsonNode) plain = json_from_string (plain_run->output, NULL);
+  g_autoptr (JsonNode) node = json_from_string (run->output, NULL);
+  JsonArray *covariance;
+  JsonObject *target;
+  guint i;
+  guint j;
+
+  g_test_summary ("By hand: the columns are orthogonal, both slopes are -1/4, and the residuals ±1/4.");
+
+  target = get_target (node, 0);
+  g_assert_cmpint (json_object_get_int_member (json_node_get_object (node), "rank"), ==, 2);
+  g_assert_cmpfloat (json_object_get_double_member (target, "total_sum_of_squares"), ==, 0.75);
+  g_assert_cmpfloat (json_object_get_double_member (target, "residual_variance"), ==, 0.25);
+  g_assert_true (json_object_get_null_member (get_term (target, 0), "variance_inflation"));
+  for (i = 1; i < 3; i++)
+    {
+      g_assert_cmpfloat (json_object_get_double_member (get_term (target, i), "variance_inflation"), ==, 1);
+      g_assert_cmpfloat (json_object_get_double_member (get_term (target, i), "minimum_norm"), ==, -0.25);
+    }
+  covariance = json_object_get_array_member (target, "covariance");
+  g_assert_cmpuint (json_array_get_length (covariance), ==, 3);
+  for (i = 0; i < 3; i++)
+    for (j = 0; j < 3; j++)
+      g_assert_cmpfloat (json_array_get_double_element (json_array_get_array_element (covariance, i), j), ==,
+                         i == j ? 0.0625 : 0);
+
+  json_object_remove_member (target, "covariance");
+  g_assert_true (json_node_equal (node, plain));
+}
+
+static void
+test_dependent (void)
+{
+  g_autoptr (Run) fitted G_GNUC_UNUSED =
+    tool_run_with ("fit - -t y --keep-state -o m.safetensors", "x,v,y\n0,0,1\n1,2,3\n2,4,2\n", -1, NULL);
+  g_autoptr (Run) run = tool_run ("summary m.safetensors --json --covariance");
+  g_autoptr (JsonNode) node = json_from_string (run->output, NULL);
+  JsonObject *target = get_target (node, 0);
+  JsonArray *covariance = json_object_get_array_member (target, "covariance");
+
+  g_test_summary ("By hand: v is 2x, so that minimum norm has 1/10 and 2/10 of the slope 1/2.");
+
+  g_assert_cmpint (json_object_get_int_member (json_node_get_object (node), "rank"), ==, 1);
+  g_assert_cmpfloat (json_object_get_double_member (get_term (target, 1), "estimate"), ==, 0.5);
+  g_assert_cmpfloat (json_object_get_double_member (get_term (target, 1), "minimum_norm"), ==, 0.1);
+  g_assert_true (json_object_get_null_member (get_term (target, 2), "estimate"));
+  g_assert_true (json_object_get_null_member (get_term (target, 2), "variance_inflation"));
+  g_assert_cmpfloat (json_object_get_double_member (get_term (target, 2), "minimum_norm"), ==, 0.2);
+  g_assert_true (json_object_get_null_member (target, "condition_number"));
+  g_assert_true (json_array_get_null_element (json_array_get_array_element (covariance, 2), 2));
+  g_assert_cmpfloat (json_array_get_double_element (json_array_get_array_element (covariance, 1), 1), ==,
+                     0.75);
+}
+
+static void
+test_not_finite (void)
+{
+  g_test_summary ("Character by character what R prints of numbers that are infinite or not defined.");
+
+  assert_summary ("fit - -t y --keep-state -o m.safetensors", "x,y\n0,1\n1,3\n2,5\n3,7\n",
+                  "Coefficients:\n"
+                  "            Estimate Std. Error t value Pr(>|t|)\n"
+                  "(Intercept)        1          0     Inf   <2e-16 ***\n"
+                  "x                  2          0     Inf   <2e-16 ***\n"
+                  "---\n"
+                  "Signif. codes:  0 ‘***’ 0.001 ‘**’ 0.01 ‘*’ 0.05 ‘.’ 0.1 ‘ ’ 1\n"
+                  "\n"
+                  "Residual standard error: 0 on 2 degrees of freedom\n"
+                  "Multiple R-squared:      1,\tAdjusted R-squared:      1\n"
+                  "F-statistic:   Inf on 1 and 2 DF,  p-value: < 2.2e-16\n");
+  assert_summary ("fit - -t y --keep-state -o m.safetensors", "x,v,y\n0,0,1\n1,2,3\n",
+                  "Coefficients: (1 not defined because of singularities)\n"
+                  "            Estimate Std. Error t value Pr(>|t|)\n"
+                  "(Intercept)        1        NaN     NaN      NaN\n"
+                  "x                  2        NaN     NaN      NaN\n"
+                  "v                 NA         NA      NA       NA\n"
+                  "\n"
+                  "Residual standard error: NaN on 0 degrees of freedom\n"
+                  "Multiple R-squared:      1,\tAdjusted R-squared:    NaN\n"
+                  "F-statistic:   NaN on 1 and 0 DF,  p-value: NA\n");
+}
+
 static void
 test_without_state (void)
 {
@@ -234,6 +329,9 @@ add_tests (void)
   g_test_add_func ("/tool/summary/json", test_json);
   g_test_add_func ("/tool/summary/target-names", test_target_names);
   g_test_add_func ("/tool/summary/targets-without-names", test_targets_without_names);
+  g_test_add_func ("/tool/summary/json-of-all", test_json_of_all);
+  g_test_add_func ("/tool/summary/dependent", test_dependent);
+  g_test_add_func ("/tool/summary/not-finite", test_not_finite);
   g_test_add_func ("/tool/summary/without-state", test_without_state);
 }
 

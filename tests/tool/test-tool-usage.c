@@ -125,6 +125,7 @@ test_wrong_usage (void)
     { "completion tcsh", "completion: there is completion for bash, zsh and fish, not for “tcsh”\nTry "
                          "“aprender completion --help”." },
     { "predict m d -x", "predict: unknown option -x\nTry “aprender predict --help”." },
+    { "summary m --covariance", "summary: --covariance needs --json\nTry “aprender summary --help”." },
     { "inspect", "inspect: FILE.safetensors is missing\nTry “aprender inspect --help”." },
     { "inspect a b", "inspect: “b” is one argument too many\nTry “aprender inspect --help”." },
     { "inspect a --foo", "inspect: unknown option --foo\nTry “aprender inspect --help”." },
