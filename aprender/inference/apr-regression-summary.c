@@ -22,8 +22,8 @@ append_number (GString *text, const char *format, double number)
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
   gsize i;
 
-  if (isnan (number))
-    g_strlcpy (buffer, "NA", sizeof buffer);
+  if (!isfinite (number))
+    g_strlcpy (buffer, isnan (number) ? "NA" : number > 0 ? "Inf" : "-Inf", sizeof buffer);
   else
     g_ascii_formatd (buffer, sizeof buffer, format, number);
   for (i = 0; i < G_N_ELEMENTS (shorter) && strlen (buffer) > WIDTH; i++)
@@ -151,9 +151,9 @@ append_warning (GString *text, double prediction_rounding)
  * @self: statistics
  *
  * Writes a table of the terms, with their intervals of 95 %, and the numbers that describe the fit, for people to
- * read. What is not known is “NA”. A warning follows where rounding spoils the predictions
- * ([property@Apr.RegressionStatistics:prediction-rounding]). Of an object that does not come from a model, it says that
- * there are no statistics.
+ * read. What is not known is “NA”, and what is infinite `Inf` or `-Inf`. A warning follows where rounding spoils the
+ * predictions ([property@Apr.RegressionStatistics:prediction-rounding]). Of an object that does not come from a model,
+ * it says that there are no statistics.
  *
  * Returns: (transfer full): the text, which ends with a line break
  *

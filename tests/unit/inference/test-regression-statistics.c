@@ -146,12 +146,17 @@ test_exact_fit (void)
   g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
   g_autoptr (AprLinearRegression) other_model = fit (TRUE, x, almost, NULL);
   g_autoptr (AprRegressionStatistics) other = statistics_of (other_model, 0);
+  g_autofree char *text = apr_regression_statistics_to_string (statistics);
 
   g_test_summary ("The slope is 1/3, which no double is; still nothing is left.");
   assert_same_double (apr_regression_statistics_get_residual_sum_of_squares (statistics), 0);
   assert_same_double (apr_regression_statistics_get_r_squared (statistics), 1);
   assert_same_double (element (apr_regression_statistics_get_standard_errors (statistics), 1), 0);
   assert_same_double (element (apr_regression_statistics_get_p_values (statistics), 1), 0);
+  assert_same_double (apr_regression_statistics_get_aic (statistics), -INFINITY);
+  g_assert_nonnull (strstr (text, " -Inf   log-likelihood "));
+  g_assert_nonnull (strstr (text, " Inf\nBIC "));
+  g_assert_null (strstr (text, "inf"));
 
   /* One last place of one target: e² (1 - leverage), where the leverage of the last row is 1/4 + (42/4)² / 189. */
   assert_close (apr_regression_statistics_get_residual_sum_of_squares (other),
