@@ -11,17 +11,11 @@
  *   [W²    W S'  ]
  *   [W S   P + SS']
  *
- * P is known by the inverse of its Cholesky factor in scales of its own, so that the smallest eigenvalue comes out as
- * well as the largest, however ill-conditioned Z is. */
+ * P is known by the inverse of its Cholesky factor in scales of its own. */
 typedef struct
 {
-  const AprDesign *design;
   const AprInverse *inverse;
-  const AprRun *run;
   const AprDenseKernel *kernel;
-  gsize first;     /* 1 where there is an intercept, else 0 */
-  double *sums;    /* (owned) W and S, divided by a power of two */
-  double *factors; /* (owned) by position: 2^scale, divided by the same */
 } Condition;
 
 static const double *
@@ -32,8 +26,9 @@ get_row (const Condition *self, gsize row)
 
 /* x = root^-1 root'^-1 x */
 static void
-multiply_scaled (const Condition *self, double *x)
+multiply (gconstpointer data, double *x, const AprRun *run)
 {
+  const Condition *self = data;
   gsize i;
 
   for (i = self->inverse->n; i-- > 0;)
@@ -46,9 +41,10 @@ multiply_scaled (const Condition *self, double *x)
 }
 
 /* x = root' root x */
-static void
-divide_scaled (const Condition *self, double *x)
+static gint64
+divide (gconstpointer data, double *x, const AprRun *run)
 {
+  const Condition *self = data;
   gsize i;
 
   for (i = self->inverse->n; i-- > 0;)
@@ -60,90 +56,45 @@ divide_scaled (const Condition *self, double *x)
       self->kernel->subtract_scaled (x, get_row (self, i), -value, i);
       x[i] = value * get_row (self, i)[i];
     }
+
+  return 0;
 }
 
-static void
-multiply (gconstpointer data, double *x)
+/* A sum of weighted values divided by 2^@scale. */
+static double
+get_scaled (const mpz_t sum, gint64 scale)
 {
-  const Condition *self = data;
-  double *features = x + self->first;
-  double sum = 0;
-  gsize i;
+  signed long exponent;
+  double fraction = mpz_get_d_2exp (&exponent, sum);
 
-  for (i = 0; i < self->first + self->inverse->n && self->first > 0; i++)
-    sum += self->sums[i] * x[i];
-  for (i = 0; i < self->inverse->n; i++)
-    features[i] *= self->factors[i];
-  multiply_scaled (self, features);
-  for (i = 0; i < self->inverse->n; i++)
-    features[i] *= self->factors[i];
-  if (self->first > 0)
-    x[0] = 0;
-  for (i = 0; i < self->first + self->inverse->n && self->first > 0; i++)
-    x[i] += self->sums[i] * sum;
-
-  if (apr_run_is_cancelled (self->run))
-    x[0] = NAN;
-}
-
-static void
-divide (gconstpointer data, double *x)
-{
-  const Condition *self = data;
-  double *features = x + self->first;
-  gsize i;
-
-  if (self->first > 0)
-    x[0] /= self->sums[0];
-  for (i = 0; i < self->inverse->n; i++)
-    {
-      if (self->first > 0)
-        features[i] -= self->sums[1 + i] * x[0];
-      features[i] /= self->factors[i];
-    }
-  divide_scaled (self, features);
-  for (i = 0; i < self->inverse->n; i++)
-    {
-      features[i] /= self->factors[i];
-      if (self->first > 0)
-        x[0] -= self->sums[1 + i] * features[i];
-    }
-  if (self->first > 0)
-    x[0] /= self->sums[0];
-
-  if (apr_run_is_cancelled (self->run))
-    x[0] = NAN;
+  return ldexp (fraction, (gint) CLAMP (exponent - scale, -5000, 5000));
 }
 
 double
 apr_inference_find_condition (const AprDesign *design, const AprInverse *inverse, const AprRun *run)
 {
   gsize first = design->centred ? 1 : 0;
-  gsize n = design->n + first;
-  g_autofree double *sums = g_new0 (double, n + 1);
-  g_autofree double *factors = g_new (double, n + 1);
-  Condition condition = { design, inverse, run, apr_dense_kernel_choose (), first, sums, factors };
-  gint64 max_scale = first > 0 ? (gint64) mpz_sizeinbase (design->weight, 2) : 0;
-  double high;
-  double low;
+  g_autofree double *means = g_new (double, design->n + 1);
+  g_autofree gint64 *scales = g_new0 (gint64, design->n + 1);
+  Condition condition = { inverse, apr_dense_kernel_choose () };
+  AprConditionMatrix matrix = {
+    design->n, design->centred, 0, scales, means, multiply, divide, &condition, run,
+  };
   gsize i;
 
-  if (n == 0)
+  if (design->n + first == 0)
     return NAN;
 
-  for (i = 0; i < design->n; i++)
-    max_scale = MAX (max_scale, MAX (design->scale[i], (gint64) mpz_sizeinbase (design->columns[i], 2)));
   if (first > 0)
-    sums[0] = apr_dd_from_integer (design->weight, -max_scale).high;
+    {
+      scales[0] = (gint64) mpz_sizeinbase (design->weight, 2);
+      matrix.first = get_scaled (design->weight, scales[0]);
+    }
   for (i = 0; i < design->n; i++)
     {
-      factors[i] = ldexp (1, (int) MAX (design->scale[i] - max_scale, -5000));
-      if (first > 0)
-        sums[1 + i] = apr_dd_from_integer (design->columns[i], -max_scale).high;
+      scales[first + i] = design->scale[i];
+      means[i] = get_scaled (design->columns[i], design->scale[i]);
     }
 
-  high = apr_condition_find_singular_value (n, multiply, &condition);
-  low = apr_condition_find_singular_value (n, divide, &condition);
-
-  return isfinite (low) && low > 0 ? high * low : INFINITY;
+  return apr_condition_find_ratio (&matrix);
 }

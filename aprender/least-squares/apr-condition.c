@@ -6,26 +6,23 @@
 
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 
-/* The design matrix has the singular values of R with R'R = M,
+/* With C the centred products of the features in scales of their own, E these scales, and t the means in them, the
+ * design matrix has the singular values of R with
  *
- *   M = [s0 0; s I] [1 0; 0 C] [s0 s'; 0 I],
+ *   R'R = E [1 0; t I] [1 0; 0 C] [1 t'; 0 I] E,
  *
- * where C are the centred products, s0 the sum of the weights and s those of the features, but for a common factor. So
- * M and its inverse can be multiplied with, and since C is factorised in its own scales, far from how ill M itself may
- * be, the inverse's largest eigenvalue is as accurate as that of M. Both are found by the Lanczos method.
- */
+ * but for a common factor. This matrix and its inverse can both be multiplied with, and since C is factorised in its
+ * own scales, however far apart these are, the inverse's largest eigenvalue is as accurate as that of the matrix. Both
+ * are found by the Lanczos method. The scales are divided by the largest of them before the matrix is multiplied with,
+ * and by the smallest before its inverse is, so that no square overflows, and what underflows does not count. */
 #define MAX_STEPS 64
 #define STRIDE 3 /* steps between two tests of convergence */
 #define TOLERANCE 1e-6
 
 typedef struct
 {
-  AprNormalEquations *equations; /* (unowned) */
-  const AprRun *run;             /* (unowned) */
-  gsize first;                   /* 1 where there is an intercept, 0 without */
-  gsize n;                       /* of the design matrix's columns */
-  double *sums;                  /* (unowned) s0 and s; 0 without an intercept */
-  double *factors; /* (unowned) by position: C is the scaled products with rows and columns times these */
+  const AprConditionMatrix *matrix; /* (unowned) */
+  double *factors;                  /* (unowned) by column: E divided by a power of two */
 } Design;
 
 static double
@@ -40,71 +37,65 @@ dot (const double *a, const double *b, gsize n)
   return sum;
 }
 
+static gsize
+count_columns (const AprConditionMatrix *self)
+{
+  return self->n + (self->centred ? 1 : 0);
+}
+
 /* What is not a number ends the iteration. */
 static void
-stop_if_cancelled (const Design *self, double *x)
+stop_if_cancelled (const AprConditionMatrix *self, double *x)
 {
   if (apr_run_is_cancelled (self->run))
     x[0] = NAN;
 }
 
-static void
+static gint64
 multiply (gconstpointer data, double *x)
 {
   const Design *self = data;
-  double *features = x + self->first;
-  gsize p = self->n - self->first;
-  double sum = dot (self->sums, x, self->n);
+  const AprConditionMatrix *matrix = self->matrix;
+  double *features = x + (matrix->centred ? 1 : 0);
   gsize i;
 
-  for (i = 0; i < p; i++)
-    features[i] *= self->factors[i];
-  apr_normal_equations_multiply (self->equations, features, self->run);
-  for (i = 0; i < p; i++)
-    features[i] *= self->factors[i];
+  for (i = 0; i < count_columns (matrix); i++)
+    x[i] *= self->factors[i];
+  if (matrix->centred)
+    x[0] += dot (matrix->means, features, matrix->n);
+  matrix->multiply (matrix->data, features, matrix->run);
+  for (i = 0; i < matrix->n && matrix->centred; i++)
+    features[i] += matrix->means[i] * x[0];
+  for (i = 0; i < count_columns (matrix); i++)
+    x[i] *= self->factors[i];
+  stop_if_cancelled (matrix, x);
 
-  if (self->first > 0)
-    x[0] = 0;
-  for (i = 0; i < self->n; i++)
-    x[i] += self->sums[i] * sum;
-  stop_if_cancelled (self, x);
+  return 0;
 }
 
-static void
+static gint64
 divide (gconstpointer data, double *x)
 {
   const Design *self = data;
-  double *features = x + self->first;
-  gsize p = self->n - self->first;
+  const AprConditionMatrix *matrix = self->matrix;
+  double *features = x + (matrix->centred ? 1 : 0);
+  double first;
   gint64 exponent;
   gsize i;
 
-  if (self->first > 0)
-    x[0] /= self->sums[0];
-  for (i = 0; i < p; i++)
-    {
-      if (self->first > 0)
-        features[i] -= self->sums[1 + i] * x[0];
-      features[i] /= self->factors[i];
-      if (!isfinite (features[i]))
-        {
-          /* The columns' scales are further apart than doubles reach, and long numbers know no infinity. */
-          x[0] = NAN;
-          return;
-        }
-    }
-  exponent = apr_normal_equations_divide (self->equations, features, self->run);
-  for (i = 0; i < p; i++)
-    {
-      /* A quotient of two doubles, so never clamped: GCOVR_EXCL_BR_START */
-      features[i] = ldexp (features[i], (gint) CLAMP (exponent, -5000, 5000)) / self->factors[i];
-      /* GCOVR_EXCL_BR_STOP */
-      if (self->first > 0)
-        x[0] -= self->sums[1 + i] * features[i];
-    }
-  if (self->first > 0)
-    x[0] /= self->sums[0];
-  stop_if_cancelled (self, x);
+  for (i = 0; i < count_columns (matrix); i++)
+    x[i] /= self->factors[i];
+  first = x[0];
+  for (i = 0; i < matrix->n && matrix->centred; i++)
+    features[i] -= matrix->means[i] * first;
+  exponent = matrix->divide (matrix->data, features, matrix->run);
+  if (matrix->centred)
+    x[0] = ldexp (first, (gint) CLAMP (-exponent, -5000, 5000)) - dot (matrix->means, features, matrix->n);
+  for (i = 0; i < count_columns (matrix); i++)
+    x[i] /= self->factors[i];
+  stop_if_cancelled (matrix, x);
+
+  return exponent;
 }
 
 /* By bisection: a number has as many eigenvalues above it as the factorisation of the matrix less that number has
@@ -145,14 +136,14 @@ apr_condition_find_max_eigenvalue (const double *diagonal, const double *beside,
 }
 
 double
-apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointer data)
+apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointer data, gint64 *exponent)
 {
   gsize n_steps = MIN (n, MAX_STEPS);
   g_autofree double *vectors = g_new (double, n *(n_steps + 1));
   double diagonal[MAX_STEPS];
   double beside[MAX_STEPS];
   double eigenvalue = 0;
-  double unit = 0; /* scales the matrix, so that squares do not overflow */
+  gint64 unit = 0; /* even: the matrix is divided by 2 to this power, so that squares do not overflow */
   double norm;
   gsize step;
   gsize i;
@@ -166,17 +157,27 @@ apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointe
       double *vector = vectors + step * n;
       double *next = vector + n;
       double before = eigenvalue;
+      double max = 0;
+      gint64 own_exponent;
 
       for (i = 0; i < n; i++)
         vector[i] /= norm;
       memcpy (next, vector, n * sizeof *next);
-      apply (data, next);
+      own_exponent = apply (data, next);
       if (isnan (next[0]))
         return NAN;
-      for (i = 0; i < n && step == 0; i++)
-        unit = MAX (unit, fabs (next[i]));
+      if (step == 0)
+        {
+          gint bits;
+
+          for (i = 0; i < n; i++)
+            max = MAX (max, fabs (next[i]));
+          (void) frexp (max, &bits);
+          unit = own_exponent + bits;
+          unit += unit & 1;
+        }
       for (i = 0; i < n; i++)
-        next[i] /= unit;
+        next[i] = ldexp (next[i], (gint) CLAMP (own_exponent - unit, -5000, 5000));
       diagonal[step] = dot (vector, next, n);
 
       /* Twice: what rounding leaves of the vectors before in the next one would grow from step to step. */
@@ -197,48 +198,99 @@ apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointe
         break;
     }
 
-  return sqrt (eigenvalue) * sqrt (unit);
+  *exponent = unit / 2;
+
+  return sqrt (eigenvalue);
+}
+
+/* E divided by 2^@unit. */
+static void
+set_factors (const AprConditionMatrix *self, gint64 unit, double *factors)
+{
+  gsize i;
+
+  for (i = 0; i < count_columns (self); i++)
+    factors[i] =
+      ldexp (self->centred && i == 0 ? self->first : 1, (gint) CLAMP (self->scales[i] - unit, -5000, 5000));
+}
+
+double
+apr_condition_find_ratio (const AprConditionMatrix *self)
+{
+  gsize n = count_columns (self);
+  g_autofree double *factors = g_new (double, n);
+  Design design = { self, factors };
+  gint64 max_scale = G_MININT64;
+  gint64 min_scale = G_MAXINT64;
+  gint64 high_exponent = 0;
+  gint64 low_exponent = 0;
+  double high;
+  double low;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    {
+      max_scale = MAX (max_scale, self->scales[i]);
+      min_scale = MIN (min_scale, self->scales[i]);
+    }
+  set_factors (self, max_scale, factors);
+  high = apr_condition_find_singular_value (n, multiply, &design, &high_exponent);
+  set_factors (self, min_scale, factors);
+  low = apr_condition_find_singular_value (n, divide, &design, &low_exponent);
+
+  high_exponent += low_exponent + max_scale - min_scale;
+
+  return ldexp (high * low, (gint) CLAMP (high_exponent, -5000, 5000));
+}
+
+static void
+multiply_scaled (gconstpointer data, double *x, const AprRun *run)
+{
+  apr_normal_equations_multiply ((AprNormalEquations *) data, x, run);
+}
+
+static gint64
+divide_scaled (gconstpointer data, double *x, const AprRun *run)
+{
+  return apr_normal_equations_divide (data, x, run);
 }
 
 double
 apr_condition_find (AprNormalEquations *equations, const AprRun *run)
 {
   const AprProducts *products = equations->products;
-  gsize rank = equations->n_independent;
-  gsize first = products->centred ? 1 : 0;
-  gsize n = products->n_features + first;
-  g_autofree double *sums = g_new0 (double, n);
-  g_autofree double *factors = g_new (double, rank);
-  Design design = { equations, run, first, n, sums, factors };
-  gint64 max_scale = G_MININT64;
   const gsize *independent = equations->independent;
+  gsize n = equations->n_independent;
+  gsize first = products->centred ? 1 : 0;
+  g_autofree double *means = g_new (double, n + 1);
+  g_autofree gint64 *scales = g_new (gint64, n + 1);
+  AprConditionMatrix matrix = {
+    n, products->centred, 0, scales, means, multiply_scaled, divide_scaled, equations, run,
+  };
+  double condition;
+  signed long exponent;
   gsize i;
 
-  if (rank < products->n_features)
+  if (n < products->n_features)
     return INFINITY;
 
-  for (i = 0; i < rank; i++)
-    max_scale = MAX (max_scale, equations->scales[independent[i]] - products->finer);
-  for (i = 0; i < n && products->centred; i++)
-    max_scale = MAX (max_scale, (gint64) mpz_sizeinbase (products->sums[i], 2));
-
-  for (i = 0; i < rank; i++)
-    factors[i] =
-      ldexp (1, (gint) MAX (equations->scales[independent[i]] - products->finer - max_scale, -2000));
-  for (i = 0; i < n && products->centred; i++)
+  if (products->centred)
     {
-      signed long exponent;
-      double part = mpz_get_d_2exp (&exponent, products->sums[i == 0 ? 0 : 1 + independent[i - 1]]);
-
-      sums[i] = ldexp (part, (gint) MAX (exponent - max_scale, -2000));
+      matrix.first = mpz_get_d_2exp (&exponent, products->sums[0]);
+      scales[0] = exponent;
     }
+  for (i = 0; i < n; i++)
+    {
+      gint64 scale = equations->scales[independent[i]] - products->finer;
+      double sum = 0;
 
-  {
-    double high = apr_condition_find_singular_value (n, multiply, &design);
-    double low = apr_condition_find_singular_value (n, divide, &design);
+      exponent = 0;
+      if (products->centred)
+        sum = mpz_get_d_2exp (&exponent, products->sums[1 + independent[i]]);
+      means[i] = ldexp (sum, (gint) CLAMP (exponent - scale, -5000, 5000));
+      scales[first + i] = scale;
+    }
+  condition = apr_condition_find_ratio (&matrix);
 
-    if (apr_run_is_cancelled (run))
-      return NAN;
-    return isfinite (low) ? high * low : INFINITY;
-  }
+  return apr_run_is_cancelled (run) ? NAN : condition;
 }

@@ -428,6 +428,34 @@ test_condition_number (void)
 }
 
 static void
+test_large_condition_numbers (void)
+{
+  const double sizes[] = { 0x1p-1000, 0x1p-600, 0x1p600, 0x1p1000 };
+  g_autoptr (AprTensor) y = vector_new (4, (const double[]){ 1, 3, 2, 5 });
+  gsize i;
+
+  g_test_summary ("The squares of singular values need not be doubles: columns that are orthogonal.");
+
+  for (i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      double size = sizes[i];
+      double expected = MAX (size, 1 / size);
+      const double rows[] = { size, -size, size, -size };
+      const double with_ones[] = { 1, size, 1, -size, 1, size, 1, -size };
+      g_autoptr (AprTensor) x = matrix_new (4, 1, rows);
+      g_autoptr (AprTensor) x_with_ones = matrix_new (4, 2, with_ones);
+      g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+      g_autoptr (AprLinearRegression) without_intercept = fit (FALSE, x_with_ones, y, NULL);
+      g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+      g_autoptr (AprRegressionStatistics) others = statistics_of (without_intercept, 0);
+
+      assert_close (apr_regression_statistics_get_condition_number (statistics), expected, 1e-6);
+      assert_close (apr_regression_statistics_get_condition_number (others), expected, 1e-6);
+      assert_close (apr_linear_regression_compute_condition_number (model), expected, 1e-6);
+    }
+}
+
+static void
 test_no_terms (void)
 {
   const double zeros[8] = { 0 };
@@ -545,6 +573,7 @@ main (int argc, char *argv[])
   ADD ("intercept-as-name", test_intercept_as_name);
   ADD ("terms", test_terms);
   ADD ("condition-number", test_condition_number);
+  ADD ("large-condition-numbers", test_large_condition_numbers);
   ADD ("no-terms", test_no_terms);
   ADD ("far-without-weight", test_far_without_weight);
   ADD ("empty", test_empty);

@@ -11,7 +11,7 @@ typedef struct
   gsize n_rows;
   gsize n_features;
   gboolean fit_intercept;
-  double x[16];
+  double x[18];
   double alpha;
   double condition;
 } Case;
@@ -20,14 +20,20 @@ static const Case cases[] = {
   { "one-feature", 2, 1, FALSE, { 3, 4 }, 0, 1 },
   { "scales", 2, 2, FALSE, { 1, 0, 0, 0x1p-30 }, 0, 0x1p30 },
   { "far-scales", 2, 2, FALSE, { 0x1p250, 0, 0, 0x1p-250 }, 0, 0x1p500 },
+  { "farther-scales", 2, 2, FALSE, { 0x1p500, 0, 0, 0x1p-523 }, 0, 0x1p1023 },
+  /* More than a double holds. */
   { "too-far-scales", 2, 2, FALSE, { 0x1p1000, 0, 0, 0x1p-1000 }, 0, INFINITY },
-  /* More than factors are made for. */
   { "farthest-scales", 2, 2, FALSE, { 0x1p1023, 0, 0, 0x1p-1074 }, 0, INFINITY },
   { "dependent", 2, 2, FALSE, { 1, 2, 2, 4 }, 0, INFINITY },
   { "constant", 2, 1, TRUE, { 7, 7 }, 0, INFINITY },
   /* [1 1; 1 -1] has orthogonal columns. */
   { "intercept", 2, 1, TRUE, { 1, -1 }, 0, 1 },
   { "intercept-scales", 2, 1, TRUE, { 0x1p20, -0x1p20 }, 0, 0x1p20 },
+  /* Squares of what is here are no doubles: the columns are orthogonal. */
+  { "intercept-beside-small", 2, 1, TRUE, { 0x1p-700, -0x1p-700 }, 0, 0x1p700 },
+  { "intercept-beside-large", 2, 1, TRUE, { 0x1p1000, -0x1p1000 }, 0, 0x1p1000 },
+  { "intercept-beside-subnormal", 2, 1, TRUE, { 0x1p-1022, -0x1p-1022 }, 0, 0x1p1022 },
+  { "alpha-beside-large", 2, 1, TRUE, { 0x1p600, -0x1p600 }, 1, 0x1p600 },
   /* A column whose sum is 2^-1074, beside one of 2^1000. */
   { "farthest-sums",
     4,
@@ -58,14 +64,23 @@ test_case (gconstpointer user_data)
 }
 
 /* A diagonal matrix, for a start. */
-static void
+typedef struct
+{
+  double *elements;
+  gsize n;
+  gint64 exponent;
+} Diagonal;
+
+static gint64
 multiply_diagonal (gconstpointer data, double *x)
 {
-  const double *diagonal = data;
+  const Diagonal *diagonal = data;
   gsize i;
 
-  for (i = 0; diagonal[i] > 0; i++)
-    x[i] *= diagonal[i];
+  for (i = 0; i < diagonal->n; i++)
+    x[i] *= diagonal->elements[i];
+
+  return diagonal->exponent;
 }
 
 static void
@@ -79,9 +94,12 @@ test_diagonal (void)
   for (round = 0; round < 50; round++)
     {
       gsize n = (gsize) g_rand_int_range (rand, 1, 300);
-      g_autofree double *diagonal = g_new0 (double, n + 1);
+      g_autofree double *diagonal = g_new (double, n);
       double factor = ldexp (1, g_rand_int_range (rand, -900, 900));
+      Diagonal matrix = { diagonal, n, g_rand_int_range (rand, -900, 900) };
       double max = 0;
+      gint64 exponent;
+      double found;
       gsize i;
 
       for (i = 0; i < n; i++)
@@ -91,13 +109,15 @@ test_diagonal (void)
                                                    : exp (g_rand_double_range (rand, -30, 0)));
           max = MAX (max, diagonal[i]);
         }
-      g_assert_cmpfloat_with_epsilon (apr_condition_find_singular_value (n, multiply_diagonal, diagonal),
-                                      sqrt (max), 1e-3 * sqrt (max));
+      found = apr_condition_find_singular_value (n, multiply_diagonal, &matrix, &exponent);
+      /* Squared, as half of an odd exponent is no exponent. */
+      g_assert_cmpfloat_with_epsilon (ldexp (found * found / max, (gint) (2 * exponent - matrix.exponent)), 1,
+                                      1e-3);
     }
 }
 
 /* That of a chain: 2 on the diagonal and -1 beside it, whose greatest eigenvalues are close together. */
-static void
+static gint64
 multiply_chain (gconstpointer data, double *x)
 {
   gsize n = *(const gsize *) data;
@@ -112,6 +132,8 @@ multiply_chain (gconstpointer data, double *x)
       x[i] = 2 * here - before - after;
       before = here;
     }
+
+  return 0;
 }
 
 static void
@@ -123,9 +145,10 @@ test_chain (void)
   for (i = 0; i < G_N_ELEMENTS (sizes); i++)
     {
       double expected = 2 * sin (G_PI / 2 * (double) sizes[i] / (double) (sizes[i] + 1));
+      gint64 exponent;
+      double found = apr_condition_find_singular_value (sizes[i], multiply_chain, &sizes[i], &exponent);
 
-      g_assert_cmpfloat_with_epsilon (apr_condition_find_singular_value (sizes[i], multiply_chain, &sizes[i]),
-                                      expected, 1e-3 * expected);
+      g_assert_cmpfloat_with_epsilon (ldexp (found, (gint) exponent), expected, 1e-3 * expected);
     }
 }
 
@@ -328,7 +351,7 @@ test_in_long_numbers (void)
 static void
 test_orthogonal (void)
 {
-  const double scales[] = { 1, 0x1p10, 0x1p-60, 0x1p100 };
+  const double scales[] = { 1, 0x1p10, 0x1p-60, 0x1p100, 0x1p1020, 0x1p-1000 };
   gsize i;
   gsize k;
 
@@ -388,6 +411,28 @@ test_penalty (void)
     }
 }
 
+/* A feature that is nearly the one before it, and so on: 2^-40 on the diagonal and 1 above it. With D = 2^-40, the
+ * inverse of D (I + N / D) has the entries D^-k, up to D^-14 / D = 2^600, beside which no other counts; the greatest
+ * singular value is that of N and D, nearly 1. */
+static void
+test_ladder (void)
+{
+  const gsize n = 15;
+  g_auto (Data) data = { 0 };
+  double found;
+  gsize i;
+
+  data_init (&data, n, n, FALSE);
+  for (i = 0; i < n; i++)
+    {
+      data.x[i * n + i] = 0x1p-40;
+      if (i + 1 < n)
+        data.x[i * n + i + 1] = 1;
+    }
+  found = find_condition (&data, (AprLeastSquaresOptions){ 0 });
+  g_assert_cmpfloat_with_epsilon (found / 0x1p600, 1, 1e-6);
+}
+
 static void
 test_beyond_doubles (void)
 {
@@ -424,6 +469,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/condition/orthogonal", test_orthogonal);
   g_test_add_func ("/condition/large-target", test_large_target);
   g_test_add_func ("/condition/penalty", test_penalty);
+  g_test_add_func ("/condition/ladder", test_ladder);
   g_test_add_func ("/condition/beyond-doubles", test_beyond_doubles);
   g_test_add_func ("/condition/diagonal", test_diagonal);
   g_test_add_func ("/condition/chain", test_chain);
