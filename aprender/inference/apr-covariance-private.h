@@ -22,7 +22,8 @@ typedef struct
   AprDoubleDoubles scores; /* (owned) n x n, symmetric */
   double rounding;         /* of the scores, relative to the largest of them */
   AprDoubleDouble factor;
-  gint64 exponent; /* even */
+  gint64 exponent;  /* even */
+  gboolean unknown; /* there are no degrees of freedom, or sums are rounded too much */
 } AprCovariance;
 
 /* σ² (Z'WZ)^-1 */

@@ -76,7 +76,11 @@ apr_covariance_init_classical (AprCovariance *self, AprInference *inference, gsi
   mpf_t variance;
   mpf_t df;
 
-  *self = (AprCovariance){ .inference = apr_inference_ref (inference), .target = target };
+  *self = (AprCovariance){
+    .inference = apr_inference_ref (inference),
+    .target = target,
+    .unknown = inference->df_residual == 0 || apr_inference_is_uncertain (inference, target),
+  };
   mpf_init2 (variance, APR_INFERENCE_PRECISION);
   mpf_init2 (df, APR_INFERENCE_PRECISION);
   mpf_mul (variance, inference->residuals[target], inference->weight);
@@ -279,17 +283,17 @@ apr_covariance_test (const AprCovariance *self,
                                                        factors[i * inference->n + j]));
       estimates[i] = sum.high;
       sum = apr_dd_subtract (sum, (AprDoubleDouble){ values[i], 0 });
-      standard_errors[i] = inference->df_residual > 0 ? error : NAN;
+      standard_errors[i] = self->unknown ? (double) NAN : error;
       t_values[i] = sum.high / standard_errors[i];
       p_values[i] = apr_t_two_sided (t_values[i], df);
     }
   *independent = TRUE;
-  if (inference->df_residual > 0 && n_rows == 1)
+  if (!self->unknown && n_rows == 1)
     {
       test->f_statistic = t_values[0] * t_values[0];
       test->f_p_value = p_values[0];
     }
-  else if (inference->df_residual > 0)
+  else if (!self->unknown)
     {
       test->f_statistic =
         apr_covariance_find_distance (self, terms, factors, values, n_rows, independent, run) /

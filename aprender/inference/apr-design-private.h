@@ -23,6 +23,7 @@ typedef struct
   gsize ones;      /* the target of ones, or the number of targets without one */
   gsize n_columns;
   gboolean saturated; /* as many terms as samples: nothing is left of a target; for the caller to set */
+  gboolean rounded;   /* the sums were rounded, and may be those of no samples; for the caller to set */
   gsize *column;      /* (owned) by column: that of the cross products */
   gint64 *scale;      /* (owned) by column: its square is about 2^(2 scale) */
   mpz_t weight;       /* the sum of the weights where centred, else 1 */

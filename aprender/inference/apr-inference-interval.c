@@ -550,7 +550,8 @@ apr_inference_predict_interval (const AprInference *self,
   for (i = 0; i < n_values; i++)
     {
       double prediction = lower_ends[i];
-      double reach = t * upper_ends[i];
+      double reach =
+        apr_inference_is_uncertain (self, i % self->n_targets) ? (double) NAN : t * upper_ends[i];
 
       finite = finite && isfinite (prediction);
       lower_ends[i] = prediction - reach;

@@ -45,8 +45,10 @@ typedef struct
   double condition_number;
   double *prediction_rounding; /* (owned) by target */
   mpf_t weight;                /* the sum of the weights, or 1 without an intercept */
-  mpf_t *totals;    /* (owned) by target: its sum of squares, about the mean where there is an intercept */
-  mpf_t *residuals; /* (owned) by target: what the features leave of that */
+  mpf_t *totals; /* (owned) by target: its sum of squares, about the mean where there is an intercept */
+  mpf_t *
+    residuals; /* (owned) by target: what the features leave of that; where uncertain, what it may be at most */
+  double *rounding; /* (owned) by target: how far that of the sums may change @residuals, relative to these */
   mpf_t *explained; /* (owned) by target: the difference of both, without cancellation */
 
   /* Of A^-1, where A are the products of the terms, times the sum of the weights where there is an intercept. */
@@ -79,6 +81,9 @@ AprInference *apr_inference_new (const AprInferenceSource *source, const AprRun 
 AprInference *apr_inference_ref (AprInference *self);
 
 void apr_inference_unref (AprInference *self);
+
+/* Whether the rounding of the sums may be all that is left of a target. */
+gboolean apr_inference_is_uncertain (const AprInference *self, gsize target);
 
 /* The statistics of one target, which must be one of the model's; in time proportional to the square of the number of
  * terms. Returns: (nullable): %NULL where cancelled */

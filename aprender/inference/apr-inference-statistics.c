@@ -31,6 +31,7 @@ describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *s
   double df_residual = (double) self->df_residual;
   double n_constants = self->first > 0 || self->constant != NULL ? 1 : 0;
   double df_model = (double) self->n - n_constants;
+  gboolean certain = !apr_inference_is_uncertain (self, target);
   const mpf_t *residual = &self->residuals[target];
   const mpf_t *total = &self->totals[target];
   mpf_t ratio;
@@ -41,10 +42,11 @@ describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *s
 
   if (df_model > 0)
     mpf_set (explained, self->explained[target]);
-  statistics->residual_sum_of_squares = apr_inference_to_double (*residual, self->exponent);
+  statistics->residual_sum_of_squares =
+    certain ? apr_inference_to_double (*residual, self->exponent) : (double) NAN;
   statistics->total_sum_of_squares = apr_inference_to_double (*total, self->exponent);
 
-  if (self->df_residual > 0)
+  if (self->df_residual > 0 && certain)
     {
       mpf_set_d (ratio, df_residual);
       mpf_div (ratio, *residual, ratio);
@@ -76,7 +78,7 @@ describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *s
         }
     }
 
-  if (self->df_residual > 0 && df_model > 0 && mpf_sgn (*total) > 0)
+  if (self->df_residual > 0 && certain && df_model > 0 && mpf_sgn (*total) > 0)
     {
       statistics->f_statistic = INFINITY;
       if (mpf_sgn (*residual) > 0)
@@ -97,8 +99,8 @@ describe_fit (const AprInference *self, gsize target, AprRegressionStatistics *s
       statistics->f_p_value = apr_t_two_sided (apr_inference_to_double (ratio, 0), df_residual);
     }
 
-  statistics->log_likelihood = INFINITY;
-  if (mpf_sgn (*residual) > 0)
+  statistics->log_likelihood = certain ? INFINITY : NAN;
+  if (mpf_sgn (*residual) > 0 && certain)
     statistics->log_likelihood =
       self->weight_logs / 2 -
       n / 2 * (log (2 * G_PI) + 1 + natural_log (*residual, self->exponent) - log (n));
@@ -250,10 +252,10 @@ describe_terms (const AprInference *self,
     covariances = new_undefined (n_covariances);
 
   /* Without degrees of freedom they are not known. */
-  if (self->df_residual > 0 && statistics->covariance_kind == APR_COVARIANCE_CLASSICAL)
-    find_covariances (self, target, standard_errors, covariances);
-  else if (self->df_residual > 0)
+  if (self->df_residual > 0 && statistics->covariance_kind != APR_COVARIANCE_CLASSICAL)
     apr_covariance_describe (&statistics->factors, run, standard_errors, covariances);
+  else if (self->df_residual > 0 && !apr_inference_is_uncertain (self, target))
+    find_covariances (self, target, standard_errors, covariances);
 
   /* A p-value takes tens of microseconds. */
   for (i = 0; i < self->n && !apr_run_is_cancelled (run); i++)

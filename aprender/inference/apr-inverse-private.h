@@ -23,7 +23,8 @@ typedef struct
   AprDoubleDoubles root; /* (owned) n rows, lower triangular, zeros above: the scaled inverse is root' root */
   double *inverse;       /* (owned) packed lower triangle of the scaled inverse */
   AprDoubleDoubles solutions; /* (owned) n_right rows of scaled solutions */
-  /* (owned) by target: the least sum of squares, in the unit of the products; exactly 0 where that is 0 */
+  /* (owned) by target: the least sum of squares, in the unit of the products; exactly 0 where that is 0, and where
+   * rounded products make it less */
   mpf_t *residuals;
   AprLdlt *factor; /* (owned) (nullable) where longer numbers were needed, as long as this is computed */
 } AprInverse;

@@ -45,8 +45,8 @@ apr_inverse_init (AprInverse *self, const AprDesign *design, const AprRun *run)
   for (target = 0; target < self->n_targets; target++)
     if (mpf_sgn (self->residuals[target]) < 0 && !apr_inverse_refine (self, design, target, run))
       {
-        /* Of the ones no more need be known than that little is left of them. */
-        if (target != design->ones || apr_run_is_cancelled (run))
+        /* Of the ones no more need be known than that little is left of them, and rounding may leave less than that. */
+        if ((target != design->ones && !design->rounded) || apr_run_is_cancelled (run))
           return FALSE;
         mpf_set_ui (self->residuals[target], 0);
       }

@@ -195,7 +195,7 @@ find_sigma (const AprInference *self, gsize target, gint64 exponent)
   double sigma;
   mpf_t variance;
 
-  if (self->df_residual == 0)
+  if (self->df_residual == 0 || apr_inference_is_uncertain (self, target))
     return NAN;
 
   mpf_init2 (variance, APR_INFERENCE_PRECISION);

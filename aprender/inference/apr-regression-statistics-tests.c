@@ -158,7 +158,7 @@ test_hypothesis (AprRegressionStatistics *self,
   test = apr_covariance_test (&self->factors, self->coefficients, rows, sums, n_rows, &independent, &run);
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return NULL;
-  if (independent && n_rows > 1 && isnan (test->f_statistic) && inference->df_residual > 0 &&
+  if (independent && n_rows > 1 && isnan (test->f_statistic) && !self->factors.unknown &&
       self->factors.factor.high != 0)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,

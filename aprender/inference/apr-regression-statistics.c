@@ -36,6 +36,11 @@
  * squares, standard errors and covariances have a relative error below 2^-51, and robust errors one of about 1e-15 that
  * grows to 1e-33 times the largest variance inflation.
  *
+ * With the precision `DOUBLE` the cross products are rounded. Then the residual sum of squares is off by up to about
+ * 2^-50 of the sums of squares of the target and of the terms b x of its predictions, all about their means, and
+ * standard errors also by that times the variance inflation factors, relative to themselves. A residual sum of squares
+ * that is smaller than its error is NaN, and so is what depends on it; R² is not, as its error is small beside 1.
+ *
  * An object that a program creates itself has no terms and NaN for all numbers, and its text says so.
  *
  * ## Threads, memory and blocking
