@@ -405,7 +405,7 @@ apr_covariance_init_robust (AprCovariance *self,
   mpz_t entry;
   gsize i;
 
-  *self = (AprCovariance){ .target = target };
+  *self = (AprCovariance){ .target = target, .unknown = inference->df_residual == 0 };
   roots = find_roots (inference, source, x, y, sample_weight, kind, target, run, &exponent, &any, error);
   if (roots == NULL)
     return FALSE;

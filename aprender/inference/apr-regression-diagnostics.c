@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/inference/apr-residuals-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -155,7 +156,9 @@ apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
    * AprRegressionDiagnostics:studentized-residuals: (getter get_studentized_residuals)
    *
    * The same with the σ of the fit without the sample, [n_samples]: R's `rstudent ()`, which others call externally
-   * studentised. NaN where the leverage is 1 to within 2⁻³⁴, and where there are no degrees of freedom to spare.
+   * studentised. Infinite where the fit without the sample is perfect. NaN where the leverage is 1 to within 2⁻³⁴,
+   * where there are no degrees of freedom to spare, and, with the precision `DOUBLE`, where less is left without the
+   * sample than the rounding of the sums.
    *
    * Since: 0.1
    */
@@ -207,6 +210,96 @@ find_sigma (const AprInference *self, gsize target, gint64 exponent)
   return sigma;
 }
 
+/* Of the residual sum of squares, so much or less is left without an outlier. */
+#define OUTLIER 0x1p-7
+
+/* The cross products of all samples but one. */
+static AprCrossProducts *
+leave_out (const AprInferenceSource *source,
+           AprTensor *x,
+           AprTensor *y,
+           AprTensor *sample_weight,
+           gsize sample,
+           const AprRun *run,
+           GError **error)
+{
+  gsize n_features = apr_cross_products_get_n_features (source->cross_products);
+  gsize n_targets = apr_cross_products_get_n_targets (source->cross_products);
+  g_autoptr (AprTensor) features = apr_tensor_slice_rows (x, sample, sample + 1, error);
+  g_autoptr (AprTensor) targets = apr_tensor_slice_rows (y, sample, sample + 1, error);
+  g_autoptr (AprTensor) weight =
+    sample_weight != NULL ? apr_tensor_slice_rows (sample_weight, sample, sample + 1, error) : NULL;
+  g_autoptr (AprCrossProducts) one = apr_cross_products_new (n_features, n_targets, error);
+  g_autoptr (AprCrossProducts) others = apr_cross_products_copy (source->cross_products);
+
+  return apr_cross_products_update_with (one, features, targets, weight, APR_PRECISION_EXACT, 1,
+                                         run->cancellable, NULL, NULL, error) &&
+             apr_cross_products_combine (others, one, -1, run->cancellable, error)
+         ? g_steal_pointer (&others)
+         : NULL;
+}
+
+/* The studentised residual of an outlier, but for its sign. With the residual sums of squares RSS with the sample and r
+ * without it, w e² / (1 - h) is RSS - r, so that the square is (df - 1) (RSS - r) / r. Where r is small beside RSS, the
+ * difference of RSS and w e² / (1 - h) has lost its digits, and r is that of the sums without the sample. */
+static gboolean
+studentize_outlier (const AprInference *self,
+                    const AprInferenceSource *source,
+                    AprTensor *x,
+                    AprTensor *y,
+                    AprTensor *sample_weight,
+                    gsize sample,
+                    gsize target,
+                    const AprRun *run,
+                    double *studentized,
+                    GError **error)
+{
+  g_autoptr (AprCrossProducts) others = leave_out (source, x, y, sample_weight, sample, run, error);
+  g_auto (AprDesign) design = { NULL };
+  g_auto (AprInverse) inverse = { 0 };
+  mpf_t rest;
+  mpf_t ratio;
+
+  if (others == NULL || !apr_design_init (&design, others, source->fit_intercept, source->dependent,
+                                          source->n_dependent, FALSE, error))
+    return FALSE;
+
+  /* Without a sample of a smaller leverage the features stay independent. */
+  if (!apr_inverse_init (&inverse, &design, run))
+    {
+      *studentized = NAN;
+      return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
+    }
+
+  mpf_init2 (rest, APR_INFERENCE_PRECISION);
+  mpf_init2 (ratio, 2 * APR_INFERENCE_PRECISION);
+  mpf_set_z (ratio, design.weight);
+  mpf_div (rest, inverse.residuals[target], ratio);
+  apr_inference_shift (rest, rest, apr_design_get_exponent (&design) - self->exponent);
+  *studentized = INFINITY;
+  if (mpf_sgn (rest) > 0)
+    {
+      mpf_sub (ratio, self->residuals[target], rest);
+      mpf_div (ratio, ratio, rest);
+      mpf_mul_ui (ratio, ratio, (gulong) MIN (self->df_residual - 1, G_MAXULONG));
+      mpf_sqrt (ratio, ratio);
+      *studentized = apr_inference_to_double (ratio, 0);
+    }
+  mpf_clear (rest);
+  mpf_clear (ratio);
+
+  return TRUE;
+}
+
+static void
+free_vectors (double **vectors)
+{
+  gsize i;
+
+  for (i = 0; i < N_VECTORS; i++)
+    g_free (vectors[i]);
+}
+
 /* @y and @predictions have one row for each sample, and @sample_weight is none or a vector. */
 AprRegressionDiagnostics *
 apr_inference_diagnose (const AprInference *self,
@@ -238,8 +331,7 @@ apr_inference_diagnose (const AprInference *self,
       !apr_inference_find_residuals (self, source, x, y, sample_weight, target, run, vectors[RESIDUALS],
                                      &exponent, error))
     {
-      for (i = 0; i < N_VECTORS; i++)
-        g_free (vectors[i]);
+      free_vectors (vectors);
       return NULL;
     }
 
@@ -255,13 +347,28 @@ apr_inference_diagnose (const AprInference *self,
       /* A leverage of 1 is known but for rounding, as are those that are very near. */
       double standardized = self->df_residual > 0 && left > 0x1p-34 ? weighted / sqrt (left) : NAN;
       double spare = df - standardized * standardized;
+      double studentized = self->df_residual > 1 ? standardized * sqrt ((df - 1) / spare) : NAN;
+
+      /* Rounded sums do not tell what is left without an outlier better. */
+      if (self->rounding[target] > 0 && !(spare > self->rounding[target] * df))
+        studentized = NAN;
+      else if (self->df_residual > 1 && spare < OUTLIER * df)
+        {
+          double size;
+
+          if (!studentize_outlier (self, source, x, y, sample_weight, i, target, run, &size, error))
+            {
+              free_vectors (vectors);
+              return NULL;
+            }
+          studentized = copysign (size, weighted);
+        }
 
       vectors[FITTED_VALUES][i] = apr_tensor_get_double (predictions, i * self->n_targets + target, NULL);
       vectors[RESIDUALS][i] = ldexp (vectors[RESIDUALS][i], (int) exponent);
       vectors[LEVERAGES][i] = leverage;
       vectors[STANDARDIZED_RESIDUALS][i] = standardized;
-      vectors[STUDENTIZED_RESIDUALS][i] =
-        self->df_residual > 1 && spare > 0 ? standardized * sqrt ((df - 1) / spare) : NAN;
+      vectors[STUDENTIZED_RESIDUALS][i] = studentized;
       vectors[COOKS_DISTANCES][i] = standardized * standardized * leverage / (left * (double) self->n);
       if (weight == 0)
         continue;
