@@ -38,7 +38,7 @@ cast_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cance
 
 /**
  * apr_tensor_cast_async:
- * @self: a tensor of a float, integer or BOOL dtype
+ * @self: a tensor of a float, integer or BOOL dtype, but not of the packed F4 and F6
  * @dtype: F16, BF16, F32 or F64
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a way to stop

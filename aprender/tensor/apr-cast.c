@@ -97,24 +97,59 @@ bits_from_double (double value)
   return bits;
 }
 
+/* The finite number whose bits are @bits in a format of 1 sign, @exponent_bits and @fraction_bits. */
+static inline double
+double_from_format (guint32 bits, guint exponent_bits, guint fraction_bits, guint bias)
+{
+  guint64 sign = (guint64) (bits >> (exponent_bits + fraction_bits)) << 63;
+  guint64 exponent = bits >> fraction_bits & ((1u << exponent_bits) - 1);
+  guint64 fraction = bits & ((1u << fraction_bits) - 1);
+
+  if (exponent == 0)
+    {
+      double value = (double) fraction * double_from_bits ((guint64) (1023 + 1 - bias - fraction_bits) << 52);
+
+      return sign != 0 ? -value : value;
+    }
+
+  return double_from_bits (sign | (exponent + 1023 - bias) << 52 | fraction << (52 - fraction_bits));
+}
+
 /* IEEE 754 binary16: 1 sign, 5 exponent (bias 15), 10 fraction bits. */
 static double
 double_from_half (guint16 half)
 {
   guint64 sign = (guint64) (half >> 15) << 63;
   guint64 fraction = half & 0x3ff;
-  guint64 exponent = half >> 10 & 0x1f;
 
-  if (exponent == 0x1f)
+  if ((half & 0x7c00) == 0x7c00)
     return double_from_bits (sign | (guint64) 0x7ff << 52 | fraction << 42);
-  if (exponent == 0)
-    {
-      double value = (double) fraction * 0x1p-24;
 
-      return sign != 0 ? -value : value;
-    }
+  return double_from_format (half, 5, 10, 15);
+}
 
-  return double_from_bits (sign | (exponent + 1023 - 15) << 52 | fraction << 42);
+static gboolean
+is_f8 (AprDType dtype)
+{
+  return dtype == APR_DTYPE_F8_E5M2 || dtype == APR_DTYPE_F8_E4M3 || dtype == APR_DTYPE_F8_E8M0 ||
+         dtype == APR_DTYPE_F8_E4M3FNUZ || dtype == APR_DTYPE_F8_E5M2FNUZ;
+}
+
+/* Only E5M2 has infinities. In the two formats without a negative zero, its bits are those of the one NaN. */
+static double
+double_from_f8 (AprDType dtype, guint8 bits)
+{
+  if (dtype == APR_DTYPE_F8_E5M2)
+    return double_from_half ((guint16) (bits << 8)); /* the upper half of a half */
+  if (dtype == APR_DTYPE_F8_E8M0)
+    return bits == 0xff ? (double) NAN : double_from_bits ((guint64) (bits + 1023 - 127) << 52);
+  if (dtype == APR_DTYPE_F8_E4M3)
+    return (bits & 0x7f) == 0x7f ? (double) NAN : double_from_format (bits, 4, 3, 7);
+  if (bits == 0x80)
+    return (double) NAN;
+
+  return dtype == APR_DTYPE_F8_E4M3FNUZ ? double_from_format (bits, 4, 3, 8)
+                                        : double_from_format (bits, 5, 2, 16);
 }
 
 /* Rounds to a float format with @exponent_bits and @fraction_bits, to nearest, ties to even, and returns its bits.
@@ -251,6 +286,13 @@ sticky_from_integer (guint64 magnitude)
   return (double) magnitude;
 }
 
+/* One element, as apr_dtype_read_double () reads it, and of F8 too. */
+static double
+read_for_cast (AprDType dtype, const guint8 *data, gsize index)
+{
+  return is_f8 (dtype) ? double_from_f8 (dtype, data[index]) : apr_dtype_read_double (dtype, data, index);
+}
+
 /* One element, ready to be rounded once to a format of at most 24 bits of precision. */
 static double
 read_for_rounding (AprDType dtype, const guint8 *data, gsize index)
@@ -265,7 +307,7 @@ read_for_rounding (AprDType dtype, const guint8 *data, gsize index)
       return bits >> 63 != 0 ? -sticky_from_integer (0 - bits) : sticky_from_integer (bits);
     }
 
-  return apr_dtype_read_double (dtype, data, index);
+  return read_for_cast (dtype, data, index);
 }
 
 /* Elements between two looks at whether the work is cancelled. The function takes no cancellable, but the asynchronous
@@ -274,11 +316,12 @@ read_for_rounding (AprDType dtype, const guint8 *data, gsize index)
 
 /**
  * apr_tensor_cast:
- * @self: a tensor of a float, integer or BOOL dtype
+ * @self: a tensor of a float, integer or BOOL dtype, but not of the packed F4 and F6
  * @dtype: F16, BF16, F32 or F64
  * @error: return location for an error
  *
- * Converts the elements to another dtype. Each is rounded once, to nearest, ties to even.
+ * Converts the elements to another dtype. Each is rounded once, to nearest, ties to even; F32 and F64 hold every number
+ * of the F8 dtypes.
  *
  * Values that are too large for @dtype become infinities, as in IEEE 754. If the tensor has the dtype already, returns
  * a new reference to it; otherwise the elements are copied, which takes time: [method@Apr.Tensor.cast_async] does that
@@ -309,7 +352,7 @@ apr_tensor_cast (AprTensor *self, AprDType dtype, GError **error)
   if (from == dtype)
     return apr_tensor_ref (self);
 
-  if (!apr_dtype_is_numeric (from) ||
+  if ((!apr_dtype_is_numeric (from) && !is_f8 (from)) ||
       (dtype != APR_DTYPE_F16 && dtype != APR_DTYPE_BF16 && dtype != APR_DTYPE_F32 && dtype != APR_DTYPE_F64))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_DTYPE, "A tensor of dtype %s cannot be cast to %s",
@@ -336,7 +379,7 @@ apr_tensor_cast (AprTensor *self, AprDType dtype, GError **error)
         }
       if (dtype == APR_DTYPE_F64)
         {
-          guint64 bits = bits_from_double (apr_dtype_read_double (from, in, i));
+          guint64 bits = bits_from_double (read_for_cast (from, in, i));
 
           memcpy (out + 8 * i, &bits, sizeof bits);
         }

@@ -38,7 +38,7 @@ AprTensor *apr_tensor_new_take (AprDType dtype, const gsize *shape, gsize n_dims
 /* The same tensor in memory of its own, so that a file may change. Fails where there is no memory. */
 AprTensor *apr_tensor_copy (AprTensor *self, GError **error);
 
-/* Whether get_double () and cast () support the dtype. */
+/* Whether models compute with the dtype, and get_double () reads it. cast () reads F8 too. */
 gboolean apr_dtype_is_numeric (AprDType dtype);
 
 /* One element as a double. Exact, except for 64-bit integers above 2^53, which are rounded to nearest. */

@@ -172,9 +172,13 @@ test('to-typed-array', () => {
   const booleans = Tensor.new_from_bytes(DType.BOOL, [2], Uint8Array.of(1, 0));
   assertEqual(booleans.to_typed_array(), Uint8Array.of(1, 0));
 
+  const ones = {F8_E4M3: 0x38, F8_E5M2: 0x3c, F8_E8M0: 0x7f, F8_E4M3FNUZ: 0x40, F8_E5M2FNUZ: 0x40};
+  for (const [name, one] of Object.entries(ones))
+    assertEqual(Tensor.new_from_bytes(DType[name], [1], Uint8Array.of(one)).to_typed_array(), Float32Array.of(1));
+
   // Bytes without a word would look like U8.
-  const eighths = Tensor.new_from_bytes(DType.F8_E4M3, [2, 1], Uint8Array.of(1, 2));
-  assertThrows(() => eighths.to_typed_array(), TypeError, null, 'no typed array of the dtype F8_E4M3: get_bytes()');
+  const quarters = Tensor.new_from_bytes(DType.F4, [4, 1], Uint8Array.of(1, 2));
+  assertThrows(() => quarters.to_typed_array(), TypeError, null, 'no typed array of the dtype F4: get_bytes()');
 });
 
 test('to-typed-array-copies', () => {
@@ -200,8 +204,9 @@ test('to-array-of-narrow-floats', () => {
   assertEqual(Tensor.new_from_bytes(DType.F16, [2, 1], halves).to_array(), [[1], [-2]]);
   assertEqual(Tensor.new_from_bytes(DType.BF16, [2], brains).to_array(), [1, -2]);
   assertEqual(Tensor.new_from_bytes(DType.BOOL, [2], Uint8Array.of(1, 0)).to_array(), [1, 0]);
-  assertThrows(() => Tensor.new_from_bytes(DType.F8_E4M3, [1], Uint8Array.of(1)).to_array(),
-    Apr.Error, Apr.Error.DTYPE, 'F8_E4M3');
+  assertEqual(Tensor.new_from_bytes(DType.F8_E4M3, [2], Uint8Array.of(0x38, 0xc0)).to_array(), [1, -2]);
+  assertThrows(() => Tensor.new_from_bytes(DType.F4, [2], Uint8Array.of(1)).to_array(),
+    Apr.Error, Apr.Error.DTYPE, 'F4 cannot be cast');
 });
 
 test('iterator', () => {

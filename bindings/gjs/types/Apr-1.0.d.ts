@@ -120,7 +120,7 @@ declare module 'gi://Apr?version=1.0' {
       slice(indices: string): Tensor;
       /** The rows from start up to stop, which is excluded; they share the memory. */
       slice_rows(start: number, stop: number): Tensor;
-      /** A copy of all elements: Float32Array of F16 and BF16; a TypeError if JavaScript has no such numbers. */
+      /** A copy of all elements: Float32Array of F16, BF16 and F8; a TypeError if JavaScript has no such numbers. */
       to_typed_array(): TypedArray;
       /** Nested arrays of numbers; a number for a scalar. */
       to_array(): NestedNumbers;

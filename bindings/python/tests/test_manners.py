@@ -241,6 +241,12 @@ class Strings(TestCase):
 
 
 class Files(TestCase):
+    def test_tensor_without_an_array(self):
+        path = self.make_directory() / 'packed.safetensors'
+        Apr.save_file({'a': [1.0], 'packed': Apr.Tensor.new_from_bytes('f4', [4], b'\x12\x34')}, path)
+        with self.assertRaisesRegex(TypeError, 'load_file.* the tensor “packed”, as Apr.SafetensorsReader need not: .*F4'):
+            Apr.load_file(path)
+
     def test_dictionary(self):
         path = self.make_directory() / 'weights.safetensors'
         Apr.save_file({'b': [[1.0, 2.0], [3.0, 4.0]], 'a': Apr.Tensor([5]).cast('f32')}, path, {'format': 'pt'})

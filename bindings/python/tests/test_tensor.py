@@ -256,10 +256,28 @@ class Tensor(TestCase):
             self.assertEqual(numpy.asarray(Apr.Tensor(values)).dtype, values.dtype)
 
     @needs_numpy
+    def test_f8(self):
+        # Each has other bits for 1.
+        for name, one, numpy_name in (('E4M3', 0x38, 'e4m3fn'), ('E5M2', 0x3c, 'e5m2'), ('E8M0', 0x7f, 'e8m0fnu'),
+                                      ('E4M3FNUZ', 0x40, 'e4m3fnuz'), ('E5M2FNUZ', 0x40, 'e5m2fnuz')):
+            dtype = getattr(Apr.DType, f'F8_{name}')
+            self.assertEqual(Apr.Tensor.new_from_bytes(dtype, [1], bytes([one])).cast('f32').tolist(), [1])
+            tensor = Apr.Tensor.new_from_bytes(dtype, [256], bytes(range(256)))
+            try:
+                import ml_dtypes
+                expected = numpy.frombuffer(bytes(range(256)), getattr(ml_dtypes, f'float8_{numpy_name}')).astype('f4')
+            except (ImportError, AttributeError):
+                with self.assertRaisesRegex(TypeError, f'numpy has no dtype for F8_{name}: cast the tensor, install'):
+                    numpy.asarray(tensor)
+                continue
+            numpy.testing.assert_array_equal(tensor.cast('f32').numpy(), expected)
+            self.assertEqual(numpy.signbit(tensor.cast('f32').numpy()[:1]), numpy.signbit(expected[:1]))
+
+    @needs_numpy
     def test_packed_dtypes_are_bytes(self):
         tensor = Apr.Tensor.new_from_bytes(Apr.DType.F4, [4], b'\x12\x34')
         for function in (tensor.numpy, tensor.tolist, lambda: numpy.asarray(tensor), lambda: tensor[0]):
-            with self.assertRaisesRegex(TypeError, 'F4'):
+            with self.assertRaisesRegex(TypeError, r'numpy has no dtype for F4: get_bytes\(\) gives its bytes'):
                 function()
         self.assertEqual(pickle.loads(pickle.dumps(tensor)), tensor)
 

@@ -25,6 +25,10 @@ function getFunctions(Apr, functions) {
   const dtypes = new Map([...arrayTypes].map(([dtype, arrayType]) => [arrayType.name, dtype]));
   dtypes.set('Uint8ClampedArray', DType.U8);
 
+  // Those whose numbers are all numbers of F32 too.
+  const narrowFloats = new Set([DType.F16, DType.BF16, DType.F8_E5M2, DType.F8_E4M3, DType.F8_E8M0, DType.F8_E4M3FNUZ,
+    DType.F8_E5M2FNUZ]);
+
   // Tensors are always little-endian; typed arrays have the byte order of the machine.
   const isBigEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 0;
 
@@ -140,7 +144,7 @@ function getFunctions(Apr, functions) {
     const {dtype} = tensor;
     if (arrayTypes.has(dtype) || dtype === DType.BOOL)
       return tensor;
-    if (dtype === DType.F16 || dtype === DType.BF16)
+    if (narrowFloats.has(dtype))
       return tensor.cast(DType.F32);
     throw new TypeError(`JavaScript has no typed array of the dtype ${DType.to_string(dtype)}: get_bytes() has the bytes`);
   }

@@ -106,10 +106,14 @@ def find_numpy_dtype(dtype):
     import numpy
 
     name, typestr, _ = FORMATS.get(dtype, (None, None, None))
-    found = typestr or getattr(import_module('ml_dtypes'), name or '', None)
+    module = import_module('ml_dtypes')
+    found = typestr or getattr(module, name or '', None)
     if found is None:
-        raise TypeError(f'numpy has no dtype for {Apr.DType.to_string(dtype)}: '
-                        'cast the tensor, install ml_dtypes, or take its get_bytes()')
+        advice = 'get_bytes() gives its bytes'
+        if name is not None:
+            package = 'ml_dtypes' if module is None else 'a newer ml_dtypes'
+            advice = f'cast the tensor, install {package}, or take its get_bytes()'
+        raise TypeError(f'numpy has no dtype for {Apr.DType.to_string(dtype)}: {advice}')
     return numpy.dtype(found)
 
 

@@ -249,10 +249,18 @@ def save_file(tensors: Mapping[str, object], path: Path, metadata: Mapping[str, 
 def load_file(path: Path) -> dict[str, Array]:
     """Reads the arrays of a SafeTensors file, or of an index of several, into a dictionary.
 
-    The arrays are read-only views of the file's memory, as array.copy() is not. BF16 and the dtypes of eight bits need
-    the package ml_dtypes.
+    The arrays are read-only views of the file's memory, as array.copy() is not. BF16 and the F8 dtypes need the package
+    ml_dtypes; F4 and F6 make no arrays. Apr.SafetensorsReader gives tensors of all dtypes.
     """
-    return {name: tensor._get_values() for name, tensor in Apr.SafetensorsReader(path).items()}
+    return {name: _to_values(name, tensor) for name, tensor in Apr.SafetensorsReader(path).items()}
+
+
+def _to_values(name, tensor):
+    try:
+        return tensor._get_values()
+    except TypeError as error:
+        raise TypeError(f'load_file() cannot make an array of the tensor “{name}”, as Apr.SafetensorsReader need not: '
+                        f'{error}') from None
 
 
 for _class in (Apr.SafetensorsReader, Apr.SafetensorsWriter):
