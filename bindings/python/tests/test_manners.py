@@ -214,6 +214,51 @@ class Strings(TestCase):
         with self.assertRaisesRegex(ValueError, 'alpha must be a number, not an array'):
             Apr.LinearRegression(alpha=numpy.array([0.5]))
 
+    def test_values_of_classes_in_python(self):
+        """GObject would keep the old number, and only warn, and PyGObject would make a string of anything."""
+        class Settings(Apr.Estimator):
+            __gtype_name__ = 'AprTestSettings'
+            factor = GObject.Property(type=float, default=0.5, minimum=0, maximum=1)
+            free = GObject.Property(type=float)
+            above = GObject.Property(type=float, minimum=0)
+            loose = GObject.Property(type=float, flags=GObject.ParamFlags.READWRITE | GObject.ParamFlags.LAX_VALIDATION)
+            single = GObject.Property(type=GObject.TYPE_FLOAT, default=0.1, minimum=0.1, maximum=3)
+            steps = GObject.Property(type=int, default=3, minimum=1)
+            small = GObject.Property(type=GObject.TYPE_UINT, default=3, maximum=9)
+            signed = GObject.Property(type=GObject.TYPE_LONG)
+            unsigned = GObject.Property(type=GObject.TYPE_ULONG)
+            large = GObject.Property(type=GObject.TYPE_INT64)
+            larger = GObject.Property(type=GObject.TYPE_UINT64)
+            unit = GObject.Property(type=str, default='m')
+            flag = GObject.Property(type=bool, default=False)
+
+        defaults = Settings().get_params()
+        whole = r'must be a whole number from 1 to \d+, not '
+        for name, value, text in (
+                ('factor', 5.0, 'must be a number from 0 to 1, not 5.0$'), ('factor', -1, 'not -1.0$'),
+                ('factor', math.nan, 'not nan$'), ('factor', '0.5', 'not the string “0.5”'), ('factor', None, 'not None'),
+                ('free', math.inf, 'must be a finite number, not inf'), ('free', math.nan, 'not nan'), ('free', 10 ** 400, 'not 1'),
+                ('above', -0.5, 'must be a finite number from 0 on, not -0.5'), ('loose', math.inf, 'not inf'),
+                ('single', 4, 'must be a number from 0.1 to 3, not 4.0'), ('single', 1e300, 'not inf'),
+                ('steps', 0, f'{whole}0'), ('steps', 2.9, f'{whole}2.9'), ('steps', '2', f'{whole}the string “2”'),
+                ('small', 10, 'must be a whole number from 0 to 9, not 10'), ('signed', 1 << 70, 'whole number'),
+                ('unsigned', -1, 'whole number from 0'), ('large', 1 << 63, 'whole number'), ('larger', -1, 'whole number from 0'),
+                ('unit', 5, 'must be a string, not 5'), ('unit', b'x', 'must be a string, not a bytes'),
+                ('flag', 'no', "must be True or False, not 'no'")):
+            settings = Settings()
+            for function in (Settings, settings.set_params, settings.set_properties,
+                             lambda **_: setattr(settings, name, value), lambda **_: setattr(settings.props, name, value),
+                             lambda **_: settings.set_property(name, value)):
+                with self.assertRaisesRegex(ValueError, f'^{name} .*{text}'):
+                    function(**{name: value})
+            self.assertEqual(settings.get_params(), defaults)
+        for name, value in (('factor', 1), ('single', 2), ('steps', 1), ('larger', (1 << 64) - 1), ('unit', None),
+                            ('unit', 'km'), ('flag', 1), ('free', Fraction(1, 4))):
+            self.assertEqual(Settings(**{name: value}).get_property(name), value)
+        # The nearest number of single precision is the bound.
+        self.assertAlmostEqual(Settings(single=0.1).single, 0.1)
+        self.assertTrue(math.isnan(Settings(loose=math.nan).loose))
+
     def test_no_dtype(self):
         model = Apr.LinearRegression(dtype=None)
         self.assertEqual((model.dtype, model.get_params()['dtype'], model.clone().dtype), (Apr.DType.NONE, None, Apr.DType.NONE))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Properties as Python's attributes and constructor keywords, and strings wherever an enumeration goes."""
 
+import ctypes
 import difflib
 import functools
 import inspect
@@ -13,6 +14,9 @@ from .reference import PROPERTIES
 
 _WRITABLE = GObject.ParamFlags.WRITABLE
 _CONSTRUCT_ONLY = GObject.ParamFlags.CONSTRUCT_ONLY
+_REALS = (GObject.TYPE_FLOAT, GObject.TYPE_DOUBLE)
+_WHOLE = (GObject.TYPE_INT, GObject.TYPE_UINT, GObject.TYPE_LONG, GObject.TYPE_ULONG, GObject.TYPE_INT64,
+          GObject.TYPE_UINT64)
 # PyGObject's own descriptor of “props”. To look it up takes as long as a tenth of a small fit.
 _get_props = inspect.getattr_static(GObject.Object, 'props').__get__
 # The values that a property takes, where they are not all of its enumeration.
@@ -87,20 +91,73 @@ def _is_vector(pspec):
     return pspec.value_type.name == 'AprTensor'
 
 
+def _find_number(pspec, value):
+    """The number that a property is to hold; None of what is not one number: PyGObject would cut a fraction off."""
+    is_real = pspec.value_type in _REALS
+    if getattr(value, 'ndim', 0) or isinstance(value, (str, bytes)) or not (
+            hasattr(value, '__index__') or is_real and hasattr(value, '__float__')):
+        return None
+    try:
+        number = float(value) if is_real else operator.index(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return ctypes.c_float(number).value if pspec.value_type == GObject.TYPE_FLOAT else number
+
+
+def _describe_range(pspec):
+    if pspec.value_type not in _REALS:
+        return f'a whole number from {pspec.minimum} to {pspec.maximum}'
+    # A property without bounds has the largest numbers as such, or the infinities.
+    is_double = pspec.value_type == GObject.TYPE_DOUBLE
+    largest = GObject.G_MAXDOUBLE if is_double else GObject.G_MAXFLOAT
+    low, high = (None if abs(bound) >= largest else repr(bound).removesuffix('.0') if is_double else f'{bound:.7g}'
+                 for bound in (pspec.minimum, pspec.maximum))
+    if low is not None and high is not None:
+        return f'a number from {low} to {high}'
+    number = 'a finite number' if largest in (-pspec.minimum, pspec.maximum) else 'a number'
+    return number + (f' from {low} on' if low is not None else f' up to {high}' if high is not None else '')
+
+
 def _check_number(pspec, value):
-    """Refuses what is not one number: PyGObject would cut a fraction off, and not say what else is wrong."""
-    is_real = pspec.value_type == GObject.TYPE_DOUBLE
-    is_number = not getattr(value, 'ndim', 0) and (hasattr(value, '__index__') or is_real and hasattr(value, '__float__'))
-    if is_number and (is_real or pspec.minimum <= operator.index(value) <= pspec.maximum):
+    """Refuses what is not one number of a property's range: GObject would keep another, and only warn."""
+    number = _find_number(pspec, value)
+    if number is not None and (pspec.minimum <= number <= pspec.maximum or
+                               number != number and pspec.flags & GObject.ParamFlags.LAX_VALIDATION):
         return
     from .lists import describe
 
     name = to_name(pspec)
-    wanted = 'a number' if is_real else f'a whole number from {pspec.minimum} to {pspec.maximum}'
-    text = f'{name} must be {wanted}, not {describe(value)}'
+    text = f'{name} must be {_describe_range(pspec)}, not {describe(value) if number is None else number}'
     if any(other.name == f'{pspec.name}s' for other in GObject.list_properties(pspec.owner_type)):
         text += f'; {name}s has one for each target'
     raise ArgumentError(text)
+
+
+def _check_string(pspec, value):
+    """Refuses what is no string, of which PyGObject would make one; None is no string at all, which GObject allows."""
+    if value is not None and not isinstance(value, str):
+        from .lists import describe
+        raise ArgumentError(f'{to_name(pspec)} must be a string, not {describe(value)}')
+    check_text(value, to_name(pspec))
+
+
+def _check_strings(pspec, value):
+    check_text(value, to_name(pspec), True)
+
+
+def _check_boolean(pspec, value):
+    if value not in (True, False):
+        raise ArgumentError(f'{to_name(pspec)} must be True or False, not {value!r}')
+
+
+_CHECKS = {GObject.TYPE_STRING: _check_string, GObject.TYPE_STRV: _check_strings, GObject.TYPE_BOOLEAN: _check_boolean,
+           **dict.fromkeys(_REALS + _WHOLE, _check_number)}
+
+
+@functools.lru_cache(maxsize=None)
+def _find_check(pspec):
+    """What refuses a value that PyGObject or GObject would make another one of, where there is such a danger."""
+    return _CHECKS.get(pspec.value_type)
 
 
 def _convert(pspec, value):
@@ -109,40 +166,32 @@ def _convert(pspec, value):
     """
     if pspec is None:
         return value
-    if pspec.value_type in (GObject.TYPE_DOUBLE, GObject.TYPE_UINT):
-        _check_number(pspec, value)
+    check = _find_check(pspec)
+    if check is not None:
+        check(pspec, value)
+        return value
     if _is_vector(pspec) and value is not None:
         from .data import to_data
         return to_data(value, to_name(pspec))
-    if pspec.value_type in (GObject.TYPE_STRING, GObject.TYPE_STRV):
-        check_text(value, to_name(pspec), pspec.value_type == GObject.TYPE_STRV)
     if _is_enum(pspec):
         is_none = value is None and pspec.default_value.value_nick == 'none'
         nicks = _NICKS.get((pspec.owner_type.name, pspec.name))
         return to_enum(type(pspec.default_value), 'none' if is_none else value, to_name(pspec), nicks)
-    if pspec.value_type == GObject.TYPE_BOOLEAN and value not in (True, False):
-        raise ArgumentError(f'{to_name(pspec)} must be True or False, not {value!r}')
     return value
 
 
-@functools.lru_cache(maxsize=None)
-def _find_texts(class_):
-    """The properties that are strings, or lists of them, and which of the two they are."""
-    return {name: pspec.value_type == GObject.TYPE_STRV for name, pspec in _find_pspecs(class_).items()
-            if pspec.value_type in (GObject.TYPE_STRING, GObject.TYPE_STRV)}
-
-
 def _check_property(self, name, value):
-    is_list = _find_texts(type(self)).get(name.replace('-', '_')) if isinstance(name, str) else None
-    if is_list is not None:
-        check_text(value, name, is_list)
+    pspec = _find_pspecs(type(self)).get(name.replace('-', '_')) if isinstance(name, str) else None
+    check = None if pspec is None else _find_check(pspec)
+    if check is not None:
+        check(pspec, value)
 
 
 _set = object.__setattr__
 
 
 class _Props:
-    """An object's properties as PyGObject has them, object.props.name, but for strings that have a NUL."""
+    """An object's properties as PyGObject has them, object.props.name, but for values that GObject would change."""
 
     __slots__ = ('_object',)
 
@@ -153,9 +202,7 @@ class _Props:
         return getattr(_get_props(self._object), name)
 
     def __setattr__(self, name, value):
-        # A number, or an enumeration's value, has no NUL.
-        if not isinstance(value, int):
-            _check_property(self._object, name, value)
+        _check_property(self._object, name, value)
         setattr(_get_props(self._object), name, value)
 
     def __dir__(self):
@@ -176,7 +223,7 @@ class _PropsOf:
 
 
 def guard_properties(class_):
-    """Refuses NULs in all the ways of PyGObject to set a property, of classes that derive from this one too."""
+    """Checks values in all the ways of PyGObject to set a property, of classes that derive from this one too."""
     def set_property(self, property_name, value):
         """Sets a property to a value."""
         _check_property(self, property_name, value)
