@@ -285,6 +285,11 @@ class Strings(TestCase):
                 self.assertEqual(other.n_threads, 3)
 
 
+    def test_no_memory_by_address(self):
+        self.assertFalse(hasattr(Apr.LinearRegression, 'predict_into'))
+        self.assertFalse(hasattr(Apr.LinearRegression(), 'predict_into'))
+
+
 class Files(TestCase):
     def test_tensor_without_an_array(self):
         path = self.make_directory() / 'packed.safetensors'

@@ -77,7 +77,7 @@ function extend(Apr, functions) {
     return toShapedArray(scoreCrossProducts.call(this, state), true);
   };
 
-  // It writes to memory that only C and Vala can give it, and Python, which has addresses.
+  // It writes to memory that only C can give it.
   LinearRegression.prototype.predict_into = undefined;
 
   // A literal object, and what JSON.parse() makes: of no class.

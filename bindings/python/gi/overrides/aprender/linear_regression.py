@@ -560,6 +560,8 @@ class Methods:
         return _join_intervals(parts)
 
 
+# It writes to the memory at an address, whatever is there: predict() takes an array, out.
+del Apr.LinearRegression.predict_into
 refuse_readers(Apr.LinearRegression, 'fit', 'fit_async', 'partial_fit', 'partial_fit_async', 'score', 'score_async')
 add_attributes(Apr.LinearRegression, get_values)
 add_constructor(Apr.LinearRegression)
