@@ -20,6 +20,7 @@ import duckdb
 import pandas
 import polars
 import pyarrow
+import scipy.sparse
 import sklearn.exceptions
 
 FRAME = pandas.DataFrame({'a': [1., 2, 4], 'y': [1., 2, 3]})
@@ -34,6 +35,21 @@ class Frames(TestCase):
             self.assertEqual(state.update(make(FRAME[:0]), 'y'), before)
             self.assertEqual(Apr.CrossProducts.new(1, 1).update(make(FRAME[:0]), 'y').n_samples, 0)
             self.assertFails(Apr.Error.EMPTY, 'Cannot fit 0 samples', Apr.LinearRegression().fit, make(FRAME[:0]), 'y')
+
+    def test_dtypes_that_no_model_computes_with(self):
+        if numpy.dtype('longdouble').itemsize == 8:
+            self.skipTest('a long double is a double')
+        frame = FRAME.astype({'a': 'longdouble'})
+        column = f'the dtype “{frame.a.dtype}”, but models compute with .*astype'
+        model = Apr.LinearRegression().fit(FRAME[['a']], FRAME.y)
+        for function, arguments, name in (
+                (model.fit, (frame, 'y'), 'Column “a” of X'), (model.fit, (FRAME, 'y', frame.a), 'sample_weight'),
+                (model.fit, (FRAME, frame.a), 'y'), (model.fit, (iter([frame]), 'y'), 'Column “a” of X'),
+                (model.fit, (frame.a, FRAME.y), 'X'), (model.predict, (frame[['a']],), 'Column “a” of X'),
+                (model.fit, (pandas.DataFrame(frame.a.to_numpy()), FRAME.y), 'Column 0 of X'),
+                (model.fit, (scipy.sparse.csr_matrix(frame[['a']].to_numpy()), FRAME.y), 'X')):
+            with self.assertRaisesRegex(ValueError, f'^{name} has {column}'):
+                function(*arguments)
 
     def test_columns_change_in_later_batches(self):
         """pandas makes integers of a column of a CSV until the first decimal fraction comes."""

@@ -12,7 +12,7 @@ from .lists import find_shape, describe, describe_place, flatten, is_list, tenso
 from .memory import (FORMATS, find_data_dtype_in_place, find_dtype, find_dtype_in_place, import_module, is_data, share,
                      share_as_it_is)
 from .native import Apr, make_error
-from .tables import BLOCK_SIZE, Rows, to_numbers
+from .tables import BLOCK_SIZE, Rows, raise_wrong_dtype, to_numbers
 
 
 def refuse_reader(name):
@@ -83,8 +83,7 @@ def _refuse_dtype(name, dtype):
         raise ArgumentError(f'Complex data not supported: {name} has the dtype “{dtype}”')
     if dtype.names is not None:
         raise ArgumentError(f'{name} is an array of records: make a table of it, such as a pandas.DataFrame')
-    raise ArgumentError(f'{name} has the dtype “{dtype}”, but models compute with bool, integers, float16, bfloat16, '
-                        'float32 and float64: convert it with astype()')
+    raise_wrong_dtype(name, None, dtype)
 
 
 def _to_rows(numpy, array, name):
@@ -98,7 +97,7 @@ def _to_rows(numpy, array, name):
 
 def _to_sparse_rows(matrix, name):
     numpy, rows = import_module('numpy'), matrix.tocsr()
-    if rows.dtype.kind not in 'biuf' or len(rows.shape) != 2:
+    if not is_data(rows.dtype, find_dtype(rows.dtype)) or len(rows.shape) != 2:
         _refuse_dtype(name, rows.dtype)
     return Rows(name, rows, rows.dtype, lambda part: numpy.ascontiguousarray(part.toarray()))
 

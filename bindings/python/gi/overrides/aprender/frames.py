@@ -2,8 +2,8 @@
 """Data frames and series of pandas, column by column, whatever their columns are made of."""
 
 from .errors import AprError
-from .memory import import_module
-from .tables import Table, count_block_rows, make_missing, raise_not_a_number, to_numbers
+from .memory import find_dtype, import_module
+from .tables import Table, count_block_rows, make_missing, raise_not_a_number, raise_wrong_dtype, to_numbers
 
 _KINDS = {'M': 'times', 'm': 'durations', 'c': 'complex numbers', 'U': 'text', 'S': 'text', 'T': 'text'}
 
@@ -24,6 +24,8 @@ def _find_dtype(dtype, name, label):
     if hasattr(dtype, 'categories'):
         raise_not_a_number(name, label, 'categories')
     if isinstance(found, numpy.dtype) and found.kind in 'biuf':
+        if find_dtype(found) is None:
+            raise_wrong_dtype(name, label, found)
         return found
     if isinstance(dtype, numpy.dtype) and dtype.kind == 'O' or str(dtype).startswith('decimal'):
         return numpy.dtype('f8')

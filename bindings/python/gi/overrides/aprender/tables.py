@@ -48,6 +48,13 @@ def raise_not_a_number(name, label, what, has_dummies=False, has_numbers=False):
     raise ArgumentError(f'{column} holds {what}, but models compute with numbers{advice if name == "X" else ""}', (label, what))
 
 
+def raise_wrong_dtype(name, label, dtype):
+    """Says of which dtype an array is, or a column of a table, that models do not compute with."""
+    column = name if label is None else f'C{_show(label)[1:]} of {name}'
+    raise ArgumentError(f'{column} has the dtype “{dtype}”, but models compute with bool, integers, float16, bfloat16, '
+                        'float32 and float64: convert it with astype()')
+
+
 def to_numbers(values, name, label, row=0):
     """The numbers among Python's objects, as doubles."""
     numpy = import_module('numpy')
