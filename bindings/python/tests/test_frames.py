@@ -11,6 +11,7 @@ import gc
 import io
 import math
 import pickle
+import unittest.mock
 import warnings
 
 import tap
@@ -190,6 +191,24 @@ class Groups(TestCase):
         self.assertEqual(table.loc[('z', 2)].tolist(), [.5, 1.5, 2, 1])
         table = model.fit_groups(frame[['area']], frame[['price', 'price']].to_numpy(), frame[['city', 'floor']]).to_frame()
         self.assertEqual(table.loc[('z', 2, 1)].tolist(), [.5, 1.5, 2, 1])
+
+    def test_streams_and_batches(self):
+        table, model = pyarrow.table(self.COLUMNS), Apr.LinearRegression()
+        makers = (lambda names: duckdb.from_arrow(table).project(', '.join(names)),
+                  lambda names: table.select(names).to_reader(), lambda names: table.select(names).to_batches()[0])
+        one, several = ['city', 'area', 'price'], ['city', 'floor']
+        for make in makers:
+            self.assertEqual(list(model.fit_groups(make(one), 'price', 'city').labels), ['x', 'z'])
+            for fits in (model.fit_groups(make(list(self.COLUMNS)), 'price', several),
+                         model.fit_groups(make(['area', 'price']), 'price', make(several))):
+                self.assertEqual(fits.coefficients.tolist(), model.fit_groups(table, 'price', several).coefficients.tolist())
+            with self.assertRaisesRegex(ValueError, 'groups names a column of X, “town”, but X has “city”, “area”, “price”'):
+                model.fit_groups(make(one), 'price', 'town')
+            with unittest.mock.patch('gi.overrides.aprender.groups.import_module', return_value=None):
+                with self.assertRaisesRegex(ValueError, 'no table with named columns: pass a table of pandas, polars or pyarrow'):
+                    model.fit_groups(make(one), 'price', 'city')
+        with self.assertRaisesRegex(ValueError, 'pass a table of pandas'):
+            model.fit_groups(polars.LazyFrame(self.COLUMNS), 'price', 'city')
 
     def test_labels_that_are_names_too(self):
         frame = pandas.DataFrame({'a': [0., 1, 2, 3, 5, 4], 'b': [1., 1, 2, 0, 3, 4]})

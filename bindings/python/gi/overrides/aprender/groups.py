@@ -23,10 +23,28 @@ _fit_groups_async = Apr.LinearRegression.fit_groups_async
 _fit_groups_finish = Apr.LinearRegression.fit_groups_finish
 
 
+def _read_table(value, name):
+    """A table of pyarrow's in place of a stream of Arrow's, such as a result of DuckDB, or of a batch: columns can be taken
+    out of it. Anything else as it is.
+    """
+    is_stream = hasattr(value, '__arrow_c_stream__') and not hasattr(value, '__array__')
+    is_batch = hasattr(value, 'column_names') and not hasattr(value, 'drop')
+    pyarrow = import_module('pyarrow') if is_stream or is_batch else None
+    if pyarrow is None:
+        return value
+    try:
+        return pyarrow.table(value)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{name} cannot be read as a table: {error}') from None
+
+
 def _take_columns(X, names):
     """X without the columns that say which groups its rows belong to, and those columns."""
-    if not hasattr(X, 'drop') or not hasattr(X, 'columns'):
-        raise ArgumentError(f'groups names a column of X, “{names[0]}”, but X is no table with named columns')
+    # What can be collected has no rows yet, and what is a stream has them only once.
+    has_rows = not hasattr(X, 'collect') and (hasattr(X, '__array__') or not hasattr(X, '__arrow_c_stream__'))
+    if not has_rows or not hasattr(X, 'drop') or not hasattr(X, 'columns'):
+        raise ArgumentError(f'groups names a column of X, “{names[0]}”, but X is no table with named columns: pass a table '
+                            'of pandas, polars or pyarrow')
     known = _find_columns(X)
     for name in names:
         if name not in known:
@@ -133,6 +151,7 @@ class _Groups:
     """What a call is given: samples, and the group of each."""
 
     def __init__(self, X, y, groups, sample_weight):
+        X, groups = _read_table(X, 'X'), _read_table(groups, 'groups')
         self.label_names = _get_names(X, groups)
         if self.label_names:
             X, columns = _take_columns(X, self.label_names)
