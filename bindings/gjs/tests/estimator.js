@@ -46,6 +46,17 @@ const Mean = GObject.registerClass({
   }
 });
 
+test('constructors-take-properties', () => {
+  for (const construct of [value => new Apr.LinearRegression(value), value => new Apr.CrossProducts(value, 1),
+    value => new Apr.SafetensorsReader(value)]) {
+    for (const value of [5, true, 'path', null, Symbol('x')])
+      assertThrows(() => construct(value), Error, null, 'should be an object with properties to set');
+    assertThrows(() => construct([7]), Error, null, 'No property 0');
+  }
+  assertEqual(new Apr.LinearRegression({alpha: undefined, fit_intercept: false}).fit_intercept, false);
+  assertEqual(new Apr.LinearRegression(undefined).alpha, 0);
+});
+
 // Does in each virtual function what it is told.
 const Odd = GObject.registerClass({GTypeName: 'TestOdd'}, class Odd extends Apr.Estimator {
   vfunc_fit() {

@@ -83,6 +83,9 @@ function getFunctions(Apr, functions) {
     const {_init: init} = type.prototype;
     const toName = key => key.replaceAll('-', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
     type.prototype._init = function (properties = {}, ...rest) {
+      // GJS refuses what has no properties.
+      if (typeof properties !== 'object' || properties === null || Array.isArray(properties))
+        return init.call(this, properties, ...rest);
       const converted = Object.entries(properties).filter(([, value]) => value !== undefined).map(([key, value]) =>
         [key, Object.hasOwn(converters, toName(key)) ? converters[toName(key)](value, toName(key)) : value]);
       return init.call(this, Object.fromEntries(converted), ...rest);
