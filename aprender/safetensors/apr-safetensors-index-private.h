@@ -27,8 +27,6 @@ const char *apr_safetensors_index_find_fault (const char *name, gsize length);
  * AprSafetensorsIndex:
  * @files: the names of the shards, in the order of their first occurrence
  * @owners: from the name of each tensor to the index of its shard in @files
- * @has_total_size: whether the index has a total size
- * @total_size: the size of all tensors in bytes
  *
  * A parsed index. The shards have not been looked at yet.
  */
@@ -36,8 +34,6 @@ typedef struct
 {
   GPtrArray *files;
   GHashTable *owners;
-  gboolean has_total_size;
-  guint64 total_size;
 } AprSafetensorsIndex;
 
 AprSafetensorsIndex *apr_safetensors_index_parse (const char *text, gsize length, GError **error);

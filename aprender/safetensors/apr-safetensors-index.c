@@ -21,6 +21,7 @@ typedef struct
   GHashTable *numbers; /* from names of shards, owned by the index, to numbers */
   gboolean has_weight_map;
   gboolean has_metadata;
+  gboolean has_total_size;
 } Parser;
 
 void
@@ -128,15 +129,17 @@ parse_owner (Parser *parser, GError **error)
   return TRUE;
 }
 
-/* Parses a whole number. Some programs have written it as a Python float, such as 36.0. */
+/* Skips a whole number, whichever it is: some programs count the tensors' bytes, others those of the files. Some have
+ * written it as a Python float, such as 36.0. */
 static gboolean
-scan_total_size (AprJsonCursor *cursor, guint64 *value)
+skip_total_size (AprJsonCursor *cursor)
 {
   AprJsonCursor whole;
+  guint64 value;
   const char *p;
 
   /* This skips white space even if there is no such number. */
-  if (apr_json_cursor_scan_u64 (cursor, value))
+  if (apr_json_cursor_scan_u64 (cursor, &value))
     return TRUE;
   for (p = cursor->position; p < cursor->end && g_ascii_isdigit (*p); p++)
     ;
@@ -144,7 +147,7 @@ scan_total_size (AprJsonCursor *cursor, guint64 *value)
     return FALSE;
   whole = *cursor;
   whole.end = p;
-  if (!apr_json_cursor_scan_u64 (&whole, value))
+  if (!apr_json_cursor_scan_u64 (&whole, &value))
     return FALSE;
   for (p++; p < cursor->end && *p == '0'; p++)
     ;
@@ -168,11 +171,11 @@ parse_metadata_member (Parser *parser, GError **error)
     return apr_json_cursor_expected (cursor, "“:”", error);
   if (!is_size)
     return apr_json_cursor_skip_value (cursor, MAP_DEPTH, error);
-  if (parser->index->has_total_size)
+  if (parser->has_total_size)
     return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_DUPLICATE, error,
                                  "“total_size” is there twice");
-  parser->index->has_total_size = TRUE;
-  if (!scan_total_size (cursor, &parser->index->total_size))
+  parser->has_total_size = TRUE;
+  if (!skip_total_size (cursor))
     return refuse_type (parser, MAP_DEPTH, "total_size", "a whole number of 64 bits", error);
   return TRUE;
 }
@@ -446,9 +449,9 @@ fail_index (
   return FALSE;
 }
 
-/* Checks that the index assigns every tensor of a shard to that shard, and adds up the tensors' sizes. */
+/* Checks that the index assigns every tensor of a shard to that shard. */
 static gboolean
-check_shard (AprSafetensorsSource *source, GHashTable *owners, guint64 *total, GError **error)
+check_shard (AprSafetensorsSource *source, GHashTable *owners, GError **error)
 {
   gsize i;
 
@@ -459,9 +462,6 @@ check_shard (AprSafetensorsSource *source, GHashTable *owners, guint64 *total, G
       AprSafetensorsSource *owner = g_hash_table_lookup (owners, name);
       g_autofree char *display = NULL;
 
-      if (!g_uint64_checked_add (total, *total, entry->end - entry->begin))
-        return fail_index (APR_SAFETENSORS_ERROR_OVERFLOW, source->name, name, error,
-                           "and those before it together take more than 64 bits");
       if (owner == source)
         continue;
       if (owner == NULL)
@@ -496,24 +496,14 @@ check_owners (GHashTable *owners, GError **error)
 }
 
 static gboolean
-check_index (const AprSafetensorsIndex *index, GPtrArray *sources, GHashTable *owners, GError **error)
+check_index (GPtrArray *sources, GHashTable *owners, GError **error)
 {
-  guint64 total = 0;
   guint i;
 
   for (i = 0; i < sources->len; i++)
-    if (!check_shard (sources->pdata[i], owners, &total, error))
+    if (!check_shard (sources->pdata[i], owners, error))
       return FALSE;
-  if (!check_owners (owners, error))
-    return FALSE;
-  if (index->has_total_size && index->total_size != total)
-    {
-      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SIZE_MISMATCH,
-                   "“total_size” is %" G_GUINT64_FORMAT ", but the tensors have %" G_GUINT64_FORMAT " bytes",
-                   index->total_size, total);
-      return FALSE;
-    }
-  return TRUE;
+  return check_owners (owners, error);
 }
 
 static int
@@ -597,7 +587,7 @@ apr_safetensors_index_open (GFile *file,
   index = apr_safetensors_index_parse (g_bytes_get_data (text, NULL), g_bytes_get_size (text), error);
   if (index == NULL || !place_init (&place, file, path, error) ||
       !open_shards (index, &place, load_mode, max_header_size, cancellable, sources, index->owners, error) ||
-      !check_index (index, sources, index->owners, error))
+      !check_index (sources, index->owners, error))
     return FALSE;
   *owners = g_hash_table_ref (index->owners);
   return TRUE;

@@ -61,7 +61,8 @@
  * ```
  *
  * All shards are opened and checked at once, in either load mode. The index must name every tensor of every shard
- * exactly once, and nothing else. If it has a `total_size`, that must be the size of all tensors in bytes.
+ * exactly once, and nothing else. Which number `total_size` is does not matter: some programs count the bytes of the
+ * tensors, others those of the files.
  *
  * A shard must be a file in the folder of the index. A name with a slash, `..`, a colon, a percent sign or a control
  * character is refused. So is a symbolic link that leads out of that folder, unless it stays in the folder of the file

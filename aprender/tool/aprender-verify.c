@@ -35,8 +35,38 @@ get_message (const GError *error, const char *name)
          : error->message;
 }
 
+/* No reader needs the total size of an index of shards, but whoever writes one may like to know that it is wrong.
+ * Returns: (nullable): what is wrong with it */
+static char *
+check_total_size (const char *path, guint64 n_bytes)
+{
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  JsonObject *index;
+  JsonObject *metadata;
+  guint64 total_size;
+
+  if (!g_str_has_suffix (path, ".index.json") || !json_parser_load_from_file (parser, path, NULL))
+    return NULL;
+  index = json_node_get_object (json_parser_get_root (parser));
+  metadata =
+    json_object_has_member (index, "metadata") ? json_object_get_object_member (index, "metadata") : NULL;
+  if (metadata == NULL || !json_object_has_member (metadata, "total_size"))
+    return NULL;
+  total_size = (guint64) json_object_get_int_member (metadata, "total_size");
+
+  return total_size == n_bytes ? NULL
+                               : g_strdup_printf ("“total_size” is %" G_GUINT64_FORMAT
+                                                  ", but the tensors have %" G_GUINT64_FORMAT " bytes",
+                                                  total_size, n_bytes);
+}
+
 static void
-add_verdict (JsonBuilder *builder, const char *name, gsize n_tensors, guint64 n_bytes, const GError *error)
+add_verdict (JsonBuilder *builder,
+             const char *name,
+             gsize n_tensors,
+             guint64 n_bytes,
+             const char *warning,
+             const GError *error)
 {
   guint64 offset;
 
@@ -51,6 +81,8 @@ add_verdict (JsonBuilder *builder, const char *name, gsize n_tensors, guint64 n_
     {
       apr_tool_json_add_count (builder, "tensors", n_tensors);
       apr_tool_json_add_count (builder, "bytes", n_bytes);
+      if (warning != NULL)
+        apr_tool_json_add_text (builder, "warning", warning);
     }
   else
     {
@@ -64,14 +96,15 @@ add_verdict (JsonBuilder *builder, const char *name, gsize n_tensors, guint64 n_
 }
 
 static void
-print_verdict (const char *name, gsize n_tensors, guint64 n_bytes, const GError *error)
+print_verdict (const char *name, gsize n_tensors, guint64 n_bytes, const char *warning, const GError *error)
 {
   g_autofree char *shown = apr_tool_escape (name);
   g_autofree char *message = error != NULL ? apr_tool_escape (get_message (error, name)) : NULL;
 
   if (error == NULL)
-    printf ("%s: valid, %" G_GSIZE_FORMAT " %s, %" G_GUINT64_FORMAT " %s\n", shown, n_tensors,
-            n_tensors == 1 ? "tensor" : "tensors", n_bytes, n_bytes == 1 ? "byte" : "bytes");
+    printf ("%s: valid, %" G_GSIZE_FORMAT " %s, %" G_GUINT64_FORMAT " %s%s%s\n", shown, n_tensors,
+            n_tensors == 1 ? "tensor" : "tensors", n_bytes, n_bytes == 1 ? "byte" : "bytes",
+            warning != NULL ? "; warning: " : "", warning != NULL ? warning : "");
   else if (error->domain == APR_SAFETENSORS_ERROR)
     printf ("%s: invalid (%s): %s\n", shown, get_reason (error), message);
 }
@@ -85,15 +118,18 @@ verify (const char *path, JsonBuilder *builder)
   g_autoptr (AprSafetensorsReader) reader = apr_tool_open_safetensors (path, &error);
   const char *const *names = reader != NULL ? apr_safetensors_reader_get_names (reader) : NULL;
   gsize n_tensors = names != NULL ? g_strv_length ((char **) names) : 0;
+  g_autofree char *warning = NULL;
   guint64 n_bytes = 0;
   gsize i;
 
   for (i = 0; i < n_tensors; i++)
     n_bytes += apr_safetensors_reader_get_size (reader, names[i], NULL);
+  if (reader != NULL)
+    warning = check_total_size (path, n_bytes);
   if (builder != NULL)
-    add_verdict (builder, name, n_tensors, n_bytes, error);
+    add_verdict (builder, name, n_tensors, n_bytes, warning, error);
   else
-    print_verdict (name, n_tensors, n_bytes, error);
+    print_verdict (name, n_tensors, n_bytes, warning, error);
 
   if (error != NULL && error->domain != APR_SAFETENSORS_ERROR)
     {
@@ -142,7 +178,9 @@ const AprToolCommand apr_tool_verify = {
   .options = options_of_verify,
   .size = sizeof (VerifyOptions),
   .notes = "“-” reads a file from the standard input.\n"
-           "An index of shards is checked together with all shards that it names.\n"
+           "An index of shards is checked together with all shards that it names. One whose “total_size” is "
+           "not the\n"
+           "size of all tensors in bytes is valid, but there is a warning.\n"
            "With --json, the offset is that of the first wrong byte of the file, counted from 0.\n"
            "The exit status is 0 if all are valid, 3 if one is not, and otherwise 1 if one cannot be read.",
   .example = "aprender verify model.safetensors",

@@ -94,11 +94,56 @@ test_json (void)
 }
 
 static void
+test_total_size (void)
+{
+  static const struct
+  {
+    const char *metadata;
+    const char *warning;
+  } cases[] = {
+    { "", NULL },
+    { "\"metadata\":{},", NULL },
+    { "\"metadata\":{\"total_size\":3},", NULL },
+    { "\"metadata\":{\"total_size\":3.0},", NULL },
+    { "\"metadata\":{\"total_size\":64},", "“total_size” is 64, but the tensors have 3 bytes" },
+    { "\"metadata\":{\"total_size\":64.0},", "“total_size” is 64, but the tensors have 3 bytes" },
+  };
+  gsize i;
+
+  g_test_summary ("Some programs count the bytes of the files: readers do not mind, but there is a warning.");
+
+  write_files ();
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *index =
+        g_strdup_printf ("{%s\"weight_map\":{\"a\":\"good.safetensors\"}}", cases[i].metadata);
+      g_autofree char *expected = g_strdup_printf ("m.index.json: valid, 1 tensor, 3 bytes%s%s\n",
+                                                   cases[i].warning != NULL ? "; warning: " : "",
+                                                   cases[i].warning != NULL ? cases[i].warning : "");
+      g_autoptr (Run) text = NULL;
+      g_autoptr (Run) json = NULL;
+      g_autoptr (JsonNode) node = NULL;
+      JsonObject *verdict;
+
+      tool_write ("m.index.json", index, -1);
+      text = tool_run ("verify m.index.json");
+      g_assert_cmpstr (text->output, ==, expected);
+      json = tool_run ("verify m.index.json --json");
+      node = json_from_string (json->output, NULL);
+      verdict = json_array_get_object_element (json_node_get_array (node), 0);
+      g_assert_true (json_object_get_boolean_member (verdict, "valid"));
+      g_assert_cmpstr (json_object_get_string_member_with_default (verdict, "warning", NULL), ==,
+                       cases[i].warning);
+    }
+}
+
+static void
 add_tests (void)
 {
   g_test_add_func ("/tool/verify", test_verdicts);
   g_test_add_func ("/tool/verify/unreadable", test_unreadable);
   g_test_add_func ("/tool/verify/json", test_json);
+  g_test_add_func ("/tool/verify/total-size", test_total_size);
 }
 
 int
