@@ -108,18 +108,42 @@ read_head (TrendlineTable *self, gsize n_columns, GCancellable *cancellable, GEr
   return TRUE;
 }
 
+/* A column without a name cannot be chosen, so it is not shown either. */
+static void
+remove_unnamed (TrendlineTable *self, const char *const *names)
+{
+  gsize row;
+
+  for (row = 0; row < self->rows->len; row++)
+    {
+      char **cells = self->rows->pdata[row];
+      gsize n_kept = 0;
+      gsize column;
+
+      for (column = 0; names[column] != NULL; column++)
+        if (*names[column] != '\0')
+          cells[n_kept++] = cells[column];
+        else
+          g_free (cells[column]);
+      cells[n_kept] = NULL;
+    }
+}
+
 static void
 add_columns (TrendlineTable *self, const char *const *names)
 {
   gsize n_points = 0;
   gsize n_commas = 0;
-  gsize column;
+  gsize column = 0;
   gsize row;
 
-  for (column = 0; names[column] != NULL; column++)
+  for (; *names != NULL; names++)
     {
       g_autoptr (TrendlineColumn) item = NULL;
       gboolean is_text = FALSE;
+
+      if (**names == '\0')
+        continue;
 
       for (row = 0; row < self->rows->len; row++)
         {
@@ -132,8 +156,9 @@ add_columns (TrendlineTable *self, const char *const *names)
           else if (strchr (cell, '.') != NULL)
             n_points++;
         }
-      item = trendline_column_new (names[column], is_text);
+      item = trendline_column_new (*names, is_text);
       g_list_store_append (self->columns, item);
+      column++;
     }
   self->decimal_comma = self->delimiter != ',' && n_commas > n_points;
 }
@@ -153,6 +178,7 @@ trendline_table_load (GFile *file, GCancellable *cancellable, GError **error)
   names = apr_table_reader_get_names (reader);
   if (!read_head (self, g_strv_length ((char **) names), cancellable, error))
     return NULL;
+  remove_unnamed (self, names);
   add_columns (self, names);
 
   return g_steal_pointer (&self);

@@ -155,6 +155,9 @@ describe_place (Parser *self, guint column, char *problem)
   if (column >= self->format->n_columns)
     return g_steal_pointer (&owned);
 
+  if (*self->format->names[column] == '\0')
+    return g_strdup_printf ("column %u: %s", column + 1, problem);
+
   return g_strdup_printf ("column “%s”: %s", self->format->names[column], problem);
 }
 
@@ -461,8 +464,6 @@ apr_table_header_parse (AprTableHeader *self, const char *text, gsize length, ch
         self->error = g_strdup_printf (LONG_NAME, number, APR_TABLE_MAX_CELL);
       else if (!g_utf8_validate_len (cell.text, cell.length, NULL))
         self->error = g_strdup_printf ("the name of column %u is not text in UTF-8", number);
-      else if (cell.length == 0)
-        self->error = g_strdup_printf ("column %u has no name", number);
       else
         g_ptr_array_add (names, g_strndup (cell.text, cell.length));
       if (self->error != NULL)

@@ -10,22 +10,24 @@ G_BEGIN_DECLS
 /* A table's columns, and what each is for. */
 typedef struct
 {
-  char **names; /* (owned) in the order of the table */
+  char **names; /* (owned) in the order of the table, empty where a column has none */
   guint n_columns;
-  guint *sorted;       /* (owned) places in names, by name */
+  guint *sorted; /* (owned) places in names, by name, of the columns that have one */
+  guint n_named;
   AprTableSlot *slots; /* (owned) */
   char **features;     /* (owned) in the order of the matrix */
 } AprTableColumns;
 
-/* Takes the names, which must all be different: if not, returns %NULL and the name that is there twice. */
+/* Takes the names. Those that are not empty must all be different: if not, returns %NULL and the one that is there
+ * twice. */
 AprTableColumns *apr_table_columns_new (char **names, const char **repeated);
 void apr_table_columns_free (AprTableColumns *self);
 
 /* What stands between a column's name and a category in the name of a feature. */
 #define APR_TABLE_CATEGORY_SIGN '='
 
-/* Gives columns their roles. @features is %NULL for all that are neither targets nor the weight; one that is no column
- * is a category of a column, as COLUMN=CATEGORY. */
+/* Gives columns their roles. @features is %NULL for all with a name that are neither targets nor the weight; one
+ * that is no column is a category of a column, as COLUMN=CATEGORY. */
 gboolean apr_table_columns_assign (AprTableColumns *self,
                                    const char *const *features,
                                    const char *const *targets,

@@ -25,9 +25,10 @@ apr_table_columns_new (char **names, const char **repeated)
   self->sorted = g_new (guint, self->n_columns);
   self->slots = g_new0 (AprTableSlot, self->n_columns);
   for (i = 0; i < self->n_columns; i++)
-    self->sorted[i] = i;
-  g_qsort_with_data (self->sorted, (int) self->n_columns, sizeof (guint), compare, names);
-  for (i = 1; i < self->n_columns; i++)
+    if (*names[i] != '\0')
+      self->sorted[self->n_named++] = i;
+  g_qsort_with_data (self->sorted, (int) self->n_named, sizeof (guint), compare, names);
+  for (i = 1; i < self->n_named; i++)
     if (strcmp (names[self->sorted[i - 1]], names[self->sorted[i]]) == 0)
       {
         *repeated = names[self->sorted[i]];
@@ -65,7 +66,7 @@ static gboolean
 has_column (const AprTableColumns *self, const char *name, guint *column)
 {
   guint first = 0;
-  guint last = self->n_columns;
+  guint last = self->n_named;
 
   while (first < last)
     {
@@ -90,18 +91,21 @@ static gboolean
 find_column (const AprTableColumns *self, const char *name, guint *column, GError **error)
 {
   g_autoptr (GString) known = NULL;
+  guint n_listed = 0;
   guint i;
 
   if (has_column (self, name, column))
     return TRUE;
 
-  known = g_string_new (NULL);
-  for (i = 0; i < self->n_columns && i < MAX_NAMES_IN_MESSAGE; i++)
-    g_string_append_printf (known, "%s“%s”", i > 0 ? ", " : "", self->names[i]);
-  if (i < self->n_columns)
-    g_string_append_printf (known, " and %u more", self->n_columns - i);
-  g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "no column “%s”: %s %s", name,
-               self->n_columns == 1 ? "there is only" : "there are", known->str);
+  known = g_string_new (self->n_named == 0   ? "no column has a name"
+                        : self->n_named == 1 ? "there is only "
+                                             : "there are ");
+  for (i = 0; i < self->n_columns && n_listed < MAX_NAMES_IN_MESSAGE; i++)
+    if (*self->names[i] != '\0')
+      g_string_append_printf (known, "%s“%s”", n_listed++ > 0 ? ", " : "", self->names[i]);
+  if (n_listed < self->n_named)
+    g_string_append_printf (known, " and %u more", self->n_named - n_listed);
+  g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "no column “%s”: %s", name, known->str);
   return FALSE;
 }
 
@@ -210,7 +214,7 @@ apr_table_columns_assign (AprTableColumns *self,
       g_strv_builder_add (builder, features[i]);
     }
   for (i = 0; features == NULL && i < self->n_columns; i++)
-    if (self->slots[i].role == APR_TABLE_IGNORED)
+    if (self->slots[i].role == APR_TABLE_IGNORED && *self->names[i] != '\0')
       {
         self->slots[i] = (AprTableSlot){ APR_TABLE_FEATURES, n_features++, NULL };
         g_strv_builder_add (builder, self->names[i]);
@@ -219,7 +223,8 @@ apr_table_columns_assign (AprTableColumns *self,
   if (n_features == 0)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
-                   "no column is left to be a feature: all are targets or weights");
+                   "no column is left to be a feature: all %sare targets or weights",
+                   self->n_named < self->n_columns ? "that have a name " : "");
       return FALSE;
     }
   g_strfreev (self->features);

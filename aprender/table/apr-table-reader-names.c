@@ -20,8 +20,8 @@ load_names (AprTableReader *self, GCancellable *cancellable, GError **error)
  * Reads the first row, which has the names of the columns, unless that has been done.
  *
  * This blocks until the first block of text has come; [method@Apr.TableReader.read_names_async] does not. It fails with
- * %G_IO_ERROR_INVALID_DATA and a message that has the table's name and the line if a name is empty, there twice, or not
- * UTF-8, or if there is no row at all.
+ * %G_IO_ERROR_INVALID_DATA and a message that has the table's name and the line if a name is there twice, or not UTF-8,
+ * or if there is no row at all.
  *
  * Returns: whether the names are there
  *

@@ -125,8 +125,8 @@ apr_table_reader_get_progress (AprTableReader *self)
  *
  * Gets the names of all columns.
  *
- * Returns: (transfer none) (nullable) (array zero-terminated=1): the names in the order of the table, or `NULL`
- *   before the first row has been read
+ * Returns: (transfer none) (nullable) (array zero-terminated=1): the names in the order of the table, empty where a
+ *   column has none, or `NULL` before the first row has been read
  *
  * Since: 0.1
  */

@@ -26,11 +26,11 @@
  *   }
  * ```
  *
- * A table is text as RFC 4180 describes it. Its first row names the columns. The delimiter is a comma, a semicolon or
- * a tab, whichever the first row has most of, unless [property@Apr.TableReader:delimiter] says otherwise. Cells may
- * be quoted; spaces around a cell do not count, and blank lines are passed over. Numbers have a decimal point, or a
- * comma where [property@Apr.TableReader:decimal-comma] is set, in every locale, and are rounded to the nearest
- * double. Text that is compressed by gzip or zstd is decompressed as it is read.
+ * A table is text as RFC 4180 describes it. Its first row names the columns; one without a name is left out. Unless
+ * [property@Apr.TableReader:delimiter] is set, the delimiter is a comma, a semicolon or a tab, whichever the first row
+ * has most of. Cells may be quoted; spaces around a cell do not count, and blank lines are passed over. Numbers have a
+ * decimal point, or a comma where [property@Apr.TableReader:decimal-comma] is set, in every locale, and are rounded to
+ * the nearest double. Text that is compressed by gzip or zstd is decompressed.
  *
  * The reader takes memory for a few blocks of text, however long the table is.
  *
@@ -277,8 +277,8 @@ apr_table_reader_class_init (AprTableReaderClass *klass)
   /**
    * AprTableReader:features: (getter get_features) (setter set_features)
    *
-   * The columns that make X, in this order; `NULL` for all columns that are neither targets nor the weight, whose names
-   * are here, and notify, once rows have been read.
+   * The columns that make X, in this order; `NULL` for all columns with a name that are neither targets nor the weight,
+   * whose names are here, and notify, once rows have been read.
    *
    * Since: 0.1
    */
@@ -305,7 +305,7 @@ apr_table_reader_class_init (AprTableReaderClass *klass)
   /**
    * AprTableReader:names: (getter get_names)
    *
-   * The names of all columns, once the first row has been read.
+   * The names of all columns, once the first row has been read; that of a column without a name is empty.
    *
    * Since: 0.1
    */

@@ -86,6 +86,31 @@ apr_tool_table_report_dropped (AprTableReader *reader)
            name, n_dropped, n_dropped + apr_table_reader_get_n_rows (reader));
 }
 
+static gsize
+count_unnamed (AprTableReader *reader)
+{
+  const char *const *names = apr_table_reader_get_names (reader);
+  gsize n = 0;
+
+  for (; *names != NULL; names++)
+    n += **names == '\0';
+
+  return n;
+}
+
+void
+apr_tool_table_report_unnamed (AprTableReader *reader)
+{
+  g_autofree char *name = apr_tool_escape (apr_table_reader_get_name (reader));
+  gsize n = count_unnamed (reader);
+
+  if (n == 0)
+    return;
+  fflush (stdout);
+  fprintf (stderr, "aprender: %s: left out %" G_GSIZE_FORMAT " %s without a name\n", name, n,
+           n == 1 ? "column" : "columns");
+}
+
 gboolean
 apr_tool_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error)
 {
@@ -95,8 +120,10 @@ apr_tool_table_select_model (AprTableReader *reader, AprEstimator *model, GError
 
   if (!apr_table_reader_read_names (reader, NULL, error))
     return FALSE;
-  n_columns = g_strv_length ((char **) apr_table_reader_get_names (reader));
+  n_columns = g_strv_length ((char **) apr_table_reader_get_names (reader)) - count_unnamed (reader);
   apr_table_reader_set_features (reader, (const char *const *) names);
+  if (names == NULL)
+    apr_tool_table_report_unnamed (reader);
   if (names != NULL || n_columns == n_features)
     return TRUE;
 

@@ -38,10 +38,13 @@ AprTableReader *apr_tool_table_open (const char *path, const AprToolTableOptions
 /* Says on the standard error how many rows have been passed over, where any have. */
 void apr_tool_table_report_dropped (AprTableReader *reader);
 
+/* Says on the standard error how many columns are left out because they have no name, where any are. */
+void apr_tool_table_report_unnamed (AprTableReader *reader);
+
 /* What messages call a file of the command line. */
 char *apr_tool_table_get_display_name (const char *path);
 
-/* Selects the features of a model. One without names takes the columns as they stand. */
+/* Selects the features of a model. One without names takes the columns that have names, as they stand. */
 gboolean apr_tool_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error);
 
 /* Selects the columns with the true values, which must be the model's targets, where it has their names. */

@@ -177,8 +177,8 @@ list_columns (AprTableReader *reader, const FitOptions *options, GError **error)
     names = (const char *const *) options->features;
   for (i = 0; names[i] != NULL; i++)
     if (options->features != NULL ||
-        (!contains (options->dropped, names[i]) && !contains (options->targets, names[i]) &&
-         g_strcmp0 (options->weight, names[i]) != 0))
+        (*names[i] != '\0' && !contains (options->dropped, names[i]) &&
+         !contains (options->targets, names[i]) && g_strcmp0 (options->weight, names[i]) != 0))
       g_strv_builder_add (builder, names[i]);
   for (i = 0; options->features != NULL && options->one_hot != NULL && options->one_hot[i] != NULL; i++)
     if (!contains (options->features, options->one_hot[i]))
@@ -363,6 +363,8 @@ add_table (Tables *self, const char *path, const FitOptions *options, gboolean i
       g_propagate_error (error, g_steal_pointer (&local_error));
       return FALSE;
     }
+  if (options->features == NULL)
+    apr_tool_table_report_unnamed (reader);
   apr_tool_table_report_dropped (reader);
 
   return TRUE;
@@ -503,7 +505,8 @@ const AprToolCommand apr_tool_fit = {
   .title = "Fit a linear regression to a table, and save it",
   .summary =
     "Fits a linear regression to a table, prints its coefficients, and saves it.\n\n"
-    "All columns but the targets and the weights are features, unless --features or --drop says otherwise.",
+    "All columns but the targets and the weights are features, unless --features or --drop says otherwise.\n"
+    "A column without a name, such as the index that pandas writes, is left out.",
   .parameters = { "DATA.csv" },
   .repeats = TRUE,
   .options = options_of_fit,

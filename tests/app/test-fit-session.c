@@ -159,13 +159,13 @@ test_choice (void)
   g_autoptr (TrendlineFitSession) session = trendline_fit_session_new ();
   g_autofree char *folder = make_folder ();
   g_autoptr (GFile) file = write_table (folder, "rents.csv",
-                                        "district;area;rooms;share;rent\n"
-                                        "north;50;1;1;520\nsouth;80;2;1;840\n\"so;uth\";90,5;2;1;947,5\n"
-                                        "north;120;3;1;1260\nsouth;66;3;1;720\n");
+                                        ";district;area;rooms;share;rent\n0;north;50;1;1;520\n"
+                                        "1;south;80;2;1;840\n2;\"so;uth\";90,5;2;1;947,5\n"
+                                        "3;north;120;3;1;1260\n4;south;66;3;1;720\n");
   g_auto (GStrv) names = NULL;
   TrendlineTable *table;
 
-  g_test_summary ("Decimal commas are found, texts are no features unless chosen, a weight is none either.");
+  g_test_summary ("Decimal commas are found; no feature is a text unless chosen, a weight, or unnamed.");
   open_table (session, file, NULL);
   table = trendline_fit_session_get_table (session);
   g_assert_true (trendline_table_get_decimal_comma (table));

@@ -106,8 +106,6 @@ test_errors (void)
     { "x,y\n1,2,\n", -1, "data.csv:2: the row has 3 cells, but the header has 2 columns" },
     { "x,y\n\"1\n\"\n", -1, "data.csv:2: the row has 1 cell, but the header has 2 columns" },
     { "x,y,x\n1,2,3\n", -1, "data.csv:1: two columns have the name “x”" },
-    { "\nx,,y\n1,2,3\n", -1, "data.csv:2: column 2 has no name" },
-    { "x,y,\n1,2,3\n", -1, "data.csv:1: column 3 has no name" },
     { "x,\xc3(,y\n1,2,3\n", -1, "data.csv:1: the name of column 2 is not text in UTF-8" },
     { "x\0z,y\n1,2\n", 10, "data.csv:1: the name of column 1 is not text in UTF-8" },
     { "x,y\n", -1, "data.csv: there are no rows after the header" },
@@ -143,6 +141,40 @@ test_errors (void)
     {
       tool_write ("data.csv", cases[i].text, cases[i].length);
       tool_assert_fails (FIT, NULL, 0, cases[i].message);
+    }
+}
+
+static void
+test_unnamed (void)
+{
+  static const char note[] = "aprender: data.csv: left out 1 column without a name\n";
+  static const struct
+  {
+    const char *text;
+    const char *more; /* arguments */
+    const char *message;
+  } cases[] = {
+    { ",x,y\n0,1,3\n1,2,5\n", "", note },
+    { "\"\",\"x\",\"y\"\n\"first\",1,3\n\"second\",2,5\n", "", note },
+    { "x,y,,\n1,3,,\n2,5,,\n", "", "aprender: data.csv: left out 2 columns without a name\n" },
+    { ",x,y,z\n0,1,3,a\n1,2,5,b\n", " --drop z", note },
+    { ",x,y\n0,1,3\n1,2,5\n", " --features x", "" },
+  };
+  guint i;
+
+  g_test_summary (
+    "The index that pandas and R write is left out; unless the features are named, a line says so.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *arguments = g_strconcat (FIT, cases[i].more, NULL);
+      g_autoptr (Run) run = NULL;
+
+      tool_write ("data.csv", cases[i].text, -1);
+      run = tool_run_with (arguments, NULL, 0, NULL);
+      g_assert_cmpint (run->status, ==, 0);
+      g_assert_cmpstr (run->output, ==, summary);
+      g_assert_cmpstr (run->messages, ==, cases[i].message);
     }
 }
 
@@ -221,6 +253,7 @@ add_tests (void)
   g_test_add_func ("/tool/csv/forms", test_forms);
   g_test_add_func ("/tool/csv/header-quotes", test_header_quotes);
   g_test_add_func ("/tool/csv/errors", test_errors);
+  g_test_add_func ("/tool/csv/unnamed", test_unnamed);
   g_test_add_func ("/tool/csv/many-columns", test_many_columns);
   g_test_add_func ("/tool/csv/blocks", test_blocks);
   g_test_add_func ("/tool/csv/long-cell", test_long_cell);

@@ -146,6 +146,8 @@ write_nameless_model (void)
 static void
 test_nameless_model (void)
 {
+  g_autoptr (Run) run = NULL;
+
   g_test_summary ("A model without names takes all columns as they stand.");
 
   write_nameless_model ();
@@ -157,6 +159,10 @@ test_nameless_model (void)
   tool_assert_fails (
     "predict nameless.safetensors -", "q\n1\n", -1,
     "standard input: there is 1 column, but the model has 2 features, and no names to find them by");
+  run = tool_run_with ("predict nameless.safetensors -", ",q,r\n7,1,1\n", -1, NULL);
+  g_assert_cmpint (run->status, ==, 0);
+  g_assert_cmpstr (run->output, ==, "6\n");
+  g_assert_cmpstr (run->messages, ==, "aprender: standard input: left out 1 column without a name\n");
 }
 
 static void

@@ -83,6 +83,74 @@ test_names_of_x (void)
 }
 
 static void
+test_unnamed (void)
+{
+  static const char text[] = ",b,y, ,\"\"\n0,1,2,x,\n1,5,6,,\n";
+  static const char *const targets[] = { "y", NULL };
+  static const char *const nothing[] = { "", NULL };
+  static const char *const features[] = { "b", NULL };
+  static const char *const names[] = { "", "b", "y", "", "", NULL };
+  static const struct
+  {
+    const char *text;
+    const char *message;
+  } cases[] = {
+    { ",b\n1,2\n", "data: no column “y”: there is only “b”" },
+    { ",,\n1,2,3\n", "data: no column “y”: no column has a name" },
+    { ",y\n1,2\n", "data: no column is left to be a feature: all that have a name are targets or weights" },
+    { "b,y,\n1,2\n", "data:2: the row has 2 cells, but the header has 3 columns" },
+    { "b,y,\n1,2,\"3\n", "data:2: column 3: the quote that opens a cell here is never closed" },
+  };
+  guint i;
+
+  g_test_summary ("A column without a name is left out, whatever is in it, and cannot be chosen.");
+
+  for (i = 0; i < 2; i++)
+    {
+      g_autoptr (AprTableReader) reader = reader_new (text, -1);
+      g_autoptr (GArray) values = NULL;
+      GError *error = NULL;
+
+      apr_table_reader_set_targets (reader, targets);
+      apr_table_reader_set_features (reader, i == 0 ? NULL : features);
+      values = read_all (reader, &error);
+      g_assert_no_error (error);
+      g_assert_cmpmem (values->data, values->len * sizeof (double), ((double[]){ 1, 5 }),
+                       2 * sizeof (double));
+      g_assert_cmpstrv (apr_table_reader_get_features (reader), features);
+      g_assert_cmpstrv (apr_table_reader_get_names (reader), names);
+    }
+  for (i = 0; i < 4; i++)
+    {
+      g_autoptr (AprTableReader) reader = reader_new (text, -1);
+      g_autoptr (GError) error = NULL;
+
+      if (i == 0)
+        apr_table_reader_set_features (reader, nothing);
+      else if (i == 1)
+        apr_table_reader_set_targets (reader, nothing);
+      else if (i == 2)
+        apr_table_reader_set_weight (reader, "");
+      if (i < 3)
+        g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+      else
+        g_assert_null (apr_table_reader_read_categories (reader, nothing, NULL, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+      g_assert_cmpstr (error->message, ==, "data: no column “”: there are “b”, “y”");
+    }
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (AprTableReader) reader = reader_new (cases[i].text, -1);
+      g_autoptr (GError) error = NULL;
+
+      apr_table_reader_set_targets (reader, targets);
+      g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+      g_assert_nonnull (error);
+      g_assert_cmpstr (error->message, ==, cases[i].message);
+    }
+}
+
+static void
 test_decimal_comma (void)
 {
   g_autoptr (AprTableReader) reader = reader_new ("a;b\n1,5;-2,25\n\"3\";,5e1\n", -1);
@@ -566,6 +634,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/table-reader/roles", test_roles);
   g_test_add_func ("/table-reader/names-of-x", test_names_of_x);
+  g_test_add_func ("/table-reader/unnamed", test_unnamed);
   g_test_add_func ("/table-reader/decimal-comma", test_decimal_comma);
   g_test_add_func ("/table-reader/delimiter", test_delimiter);
   g_test_add_func ("/table-reader/late-choice", test_late_choice);
