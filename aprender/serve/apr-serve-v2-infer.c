@@ -42,7 +42,7 @@ typedef struct
   guint datatype; /* an index of datatypes */
   gsize n_rows;
   GArray *values;       /* (owned) of double */
-  const guint8 *binary; /* (nullable) what follows the JSON */
+  const guint8 *binary; /* (nullable) what follows the JSON, where the request says that something may */
   gsize binary_size;
   AprTensor *x; /* (owned) (nullable) the rows */
 } Inference;
@@ -214,7 +214,8 @@ scan_input (Inference *self, const char *inputs, GError **error)
 {
   AprServeMember members[] = { { "shape" }, { "datatype" }, { "data" }, { "parameters" } };
   gboolean (*const scan[]) (Inference * self, GError * *error) = { scan_shape, scan_datatype, scan_data };
-  guint n = self->binary != NULL ? 2 : 3;
+  gboolean is_binary;
+  guint n;
   AprJsonCursor *cursor = &self->cursor;
   g_autoptr (GError) syntax_error = NULL;
   guint i;
@@ -228,6 +229,10 @@ scan_input (Inference *self, const char *inputs, GError **error)
   if (apr_serve_json_scan_members (cursor, members, G_N_ELEMENTS (members), 2, &syntax_error) &&
       apr_json_cursor_take (cursor, ','))
     return fail (error, "inputs: expected 1 input, got more");
+  /* Some clients say where the JSON ends though the data are in it; and of no rows there are no bytes. */
+  is_binary =
+    self->binary != NULL && (self->binary_size > 0 || (members[2].value == NULL && members[3].value != NULL));
+  n = is_binary ? 2 : 3;
   for (i = 0; i < n && members[i].value != NULL; i++)
     {
       cursor->position = members[i].value;
@@ -242,7 +247,7 @@ scan_input (Inference *self, const char *inputs, GError **error)
 
   if (i < n)
     return fail (error, "inputs[0].%s is missing", members[i].name);
-  if (self->binary == NULL)
+  if (!is_binary)
     return make_rows (self, error);
 
   return members[3].value != NULL ? take_binary (self, members[3].value, error)
@@ -384,11 +389,9 @@ find_json (Inference *self, const AprServeRequest *request, gsize *size, GError 
     }
 
   *size = (gsize) length;
-  if (*size < request->body_size)
-    {
-      self->binary = (const guint8 *) request->body + *size;
-      self->binary_size = request->body_size - *size;
-    }
+  self->binary = (const guint8 *) request->body + *size;
+  self->binary_size = request->body_size - *size;
+
   return TRUE;
 }
 

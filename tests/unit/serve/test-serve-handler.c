@@ -163,6 +163,9 @@ test_v2_binary (Fixture *fixture, gconstpointer data)
                  NULL, nan, 12, 400, "NaN at row 0, column 2");
   /* No bytes after the JSON: then the numbers are in it. */
   assert_binary (fixture, no_bytes, NULL, whole, 0, 200, "\"data\":[13]");
+  assert_binary (fixture, good, NULL, whole, 0, 400,
+                 "inputs[0].parameters.binary_data_size: 6 bytes, but 0 follow the JSON");
+  assert_binary (fixture, no_parameters, NULL, whole, 0, 400, "inputs[0].data is missing");
 }
 
 /* Asks for the predictions of so many rows, where there is room for so many bytes. */
@@ -298,6 +301,9 @@ test_no_rows (Fixture *fixture, gconstpointer data)
   assert_shape (fixture, "/v2/models/plane/infer", 0, 3, empty);
   assert_binary (fixture, "{\"inputs\":[{\"shape\":[0,3],\"datatype\":\"FP64\",\"data\":[]}]}", NULL, nothing,
                  0, 400, empty);
+  assert_binary (
+    fixture, "{\"inputs\":[{\"shape\":[0,3],\"datatype\":\"FP64\",\"parameters\":{\"binary_data_size\":0}}]}",
+    NULL, nothing, 0, 400, empty);
   assert_shape (fixture, "/predict", (gsize) 1 << 40, 0, "\"code\":\"E_INVALID_INPUT\"}");
   assert_shape (fixture, "/v2/models/plane/infer", (gsize) 1 << 40, 0, "\"code\":\"E_INVALID_INPUT\"}");
   assert_shape (fixture, "/predict", 0, 2, "\"code\":\"E_INVALID_INPUT\"}");
