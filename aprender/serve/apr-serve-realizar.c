@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/serve/apr-serve-routes.h"
 
+#include <string.h>
+
 #include "aprender/serve/apr-serve-json.h"
 #include "aprender/serve/apr-serve-predictions.h"
 #include "aprender/serve/apr-serve-rows.h"
@@ -117,16 +119,17 @@ scan_rows (AprJsonCursor *cursor, gpointer data, GError **error)
   return self->field->scan (self->rows, cursor, self->model, error);
 }
 
-/* Finds the model that a request names. It may do so behind the rows; but they cannot be read without knowing it. */
+/* Finds the model that a request names, in its query or its body. The body may do so behind the rows; but they cannot
+ * be read without knowing it. */
 static AprServeModel *
-find_model (AprServeHandler *self, AprJsonCursor cursor, GError **error)
+find_model (AprServeHandler *self, const AprServeRequest *request, AprJsonCursor cursor, GError **error)
 {
   AprServeMember model_id = { "model_id" };
   g_autoptr (AprServeModel) model = NULL;
   g_autofree char *name = NULL;
 
-  if (apr_serve_models_get_size (self->models) == 1)
-    return apr_serve_models_get (self->models, 0);
+  if (request->model != NULL || apr_serve_models_get_size (self->models) == 1)
+    return apr_serve_models_find (self->models, request->model, error);
 
   if (!apr_serve_json_scan_request (&cursor, &model_id, 1, error))
     goto out;
@@ -144,9 +147,13 @@ out:
   return g_steal_pointer (&model);
 }
 
-/* Whether a request that names a model names the one that there is. */
+/* Whether a body that names a model names the one that was found. */
 static gboolean
-check_model_id (AprServeHandler *self, AprJsonCursor *cursor, const char *model_id, GError **error)
+check_model_id (AprServeHandler *self,
+                const AprServeRequest *request,
+                AprJsonCursor *cursor,
+                const char *model_id,
+                GError **error)
 {
   g_autoptr (AprServeModel) model = NULL;
   g_autofree char *name = NULL;
@@ -155,6 +162,15 @@ check_model_id (AprServeHandler *self, AprJsonCursor *cursor, const char *model_
     return TRUE;
   cursor->position = model_id;
   name = apr_serve_json_scan_text (cursor, "model_id", error);
+  if (name != NULL && request->model != NULL && strcmp (name, request->model) != 0)
+    {
+      g_autofree char *shown = apr_serve_json_display (name);
+      g_autofree char *other = apr_serve_json_display (request->model);
+
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "model_id: the body has “%s”, but the query “%s”",
+                   shown, other);
+      return FALSE;
+    }
   model = name != NULL ? apr_serve_models_find (self->models, name, error) : NULL;
 
   return model != NULL;
@@ -175,10 +191,10 @@ scan_request (AprServeHandler *self,
   gboolean succeeded;
 
   apr_json_cursor_init (&cursor, "body", request->body, request->body_size);
-  reading.model = model = find_model (self, cursor, error);
+  reading.model = model = find_model (self, request, cursor, error);
   succeeded = model != NULL &&
               apr_serve_json_scan_request (&cursor, members, G_N_ELEMENTS (members), error) &&
-              check_model_id (self, &cursor, members[1].value, error);
+              check_model_id (self, request, &cursor, members[1].value, error);
   if (succeeded && members[0].value == NULL)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE, "%s is missing", field->name);

@@ -487,6 +487,65 @@ test_models (Fixture *fixture, gconstpointer data)
     "{\"error\":\"there is no model “third”; the models are: plane, other\",\"code\":\"E_NO_MODEL\"}");
 }
 
+/* A request with what only some have. Takes the body of @asked, and leaves the rest of it as it is. */
+static void
+assert_asked (Fixture *fixture, AprServeRequest asked, guint status, const char *part)
+{
+  g_autofree char *padded = g_malloc0 (strlen (asked.body) + APR_DECIMAL_PADDING);
+  AprServeResponse response;
+
+  asked.method = "POST";
+  asked.body_size = strlen (asked.body);
+  memcpy (padded, asked.body, asked.body_size);
+  asked.body = padded;
+  apr_serve_handle (&fixture->handler, &asked, &response);
+  if (strstr (response.body->str, part) == NULL)
+    g_error ("“%s” is not in “%s”", part, response.body->str);
+  g_assert_cmpuint (response.status, ==, status);
+  g_string_free (response.body, TRUE);
+}
+
+static void
+test_model_in_query (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    const char *model; /* of the query */
+    const char *body_model;
+    guint status;
+    const char *part;
+  } cases[] = {
+    { "plane", "", 200, "\"prediction\":13" },
+    { "plane", ",\"model_id\":\"plane\"", 200, "\"prediction\":13" },
+    { "nope", "", 404, "{\"error\":\"there is no model “nope”; the models are: plane" },
+    { "nope", ",\"model_id\":\"nope\"", 404, "\"code\":\"E_NO_MODEL\"}" },
+    { "plane", ",\"model_id\":\"other\"", 400,
+      "{\"error\":\"model_id: the body has “other”, but the query “plane”\",\"code\":\"E_INVALID_INPUT\"}" },
+    { "plane", ",\"model_id\":7", 400, "model_id: body byte " },
+  };
+  guint round;
+  gsize i;
+
+  g_test_summary ("The query names the model of a JSON body too, of one model and of several.");
+  for (round = 0; round < 2; round++)
+    {
+      for (i = 0; i < G_N_ELEMENTS (cases); i++)
+        {
+          g_autofree char *row = g_strdup_printf ("{\"features\":[1,2,3]%s}", cases[i].body_model);
+          g_autofree char *batch = g_strdup_printf ("{\"instances\":[[1,2,3]]%s}", cases[i].body_model);
+
+          assert_asked (fixture,
+                        (AprServeRequest){ .path = "/predict", .model = cases[i].model, .body = row },
+                        cases[i].status, cases[i].part);
+          assert_asked (fixture,
+                        (AprServeRequest){ .path = "/predict/batch", .model = cases[i].model, .body = batch },
+                        cases[i].status, cases[i].part);
+        }
+      if (round == 0)
+        add (fixture, "other", NULL);
+    }
+}
+
 static void
 test_v2 (Fixture *fixture, gconstpointer data)
 {
@@ -567,6 +626,7 @@ main (int argc, char **argv)
   ADD ("routes", NULL, test_routes);
   ADD ("models", NULL, test_models);
   ADD ("v2", "[\"a\",\"b\",\"c\"]", test_v2);
+  ADD ("model-in-query", NULL, test_model_in_query);
   ADD ("v2-binary", "[\"a\",\"b\",\"c\"]", test_v2_binary);
 
   return g_test_run ();
