@@ -90,6 +90,26 @@ fail_with_method (const Route *route, const AprServeRequest *request, AprServeRe
   apr_serve_response_fail (response, 405, "E_METHOD", message);
 }
 
+/* A body is read as it comes. */
+static gboolean
+is_encoded (const AprServeRequest *request)
+{
+  const char *encoding = request->content_encoding;
+
+  return request->body_size > 0 && encoding != NULL && *encoding != '\0' &&
+         g_ascii_strcasecmp (encoding, "identity") != 0;
+}
+
+static void
+fail_with_encoding (const AprServeRequest *request, AprServeResponse *response)
+{
+  g_autofree char *encoding = apr_serve_json_display (request->content_encoding);
+  g_autofree char *message =
+    g_strdup_printf ("Content-Encoding: “%s” is not supported: send the body as it is", encoding);
+
+  apr_serve_response_fail (response, 415, "E_ENCODING", message);
+}
+
 /* Whether it is so without a hint, by the time that it takes, at how much of it is right. */
 static gboolean
 is_equal (const char *given, const char *token)
@@ -142,6 +162,8 @@ apr_serve_handle (AprServeHandler *self, const AprServeRequest *request, AprServ
     fail_without_route (request, response);
   else if (strcmp (method, route->method) != 0)
     fail_with_method (route, request, response);
+  else if (is_encoded (request))
+    fail_with_encoding (request, response);
   else
     {
       if (model != NULL)

@@ -10,9 +10,10 @@ typedef struct
 {
   const char *method;
   const char *path;
-  const char *interval;      /* (nullable) the argument of the query */
-  const char *content_type;  /* (nullable) */
-  const char *authorization; /* (nullable) */
+  const char *interval;         /* (nullable) the argument of the query */
+  const char *content_type;     /* (nullable) */
+  const char *content_encoding; /* (nullable) */
+  const char *authorization;    /* (nullable) */
   const char
     *json_length;      /* (nullable) the bytes of the body that are JSON, where binary tensors follow them */
   const char *model;   /* (nullable) the argument “model_id” of the query, or what the path names */

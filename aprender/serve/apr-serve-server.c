@@ -150,6 +150,8 @@ respond (struct MHD_Connection *connection, AprServeResponse *response, gboolean
   MHD_add_response_header (answer, MHD_HTTP_HEADER_CONTENT_TYPE, response->content_type);
   if (response->allow != NULL)
     MHD_add_response_header (answer, MHD_HTTP_HEADER_ALLOW, response->allow);
+  if (response->status == MHD_HTTP_UNSUPPORTED_MEDIA_TYPE)
+    MHD_add_response_header (answer, MHD_HTTP_HEADER_ACCEPT_ENCODING, "identity");
   if (response->status == MHD_HTTP_UNAUTHORIZED)
     MHD_add_response_header (answer, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
   if (close)
@@ -343,6 +345,8 @@ finish (AprServeServer *self,
     .interval = MHD_lookup_connection_value (connection, MHD_GET_ARGUMENT_KIND, "interval"),
     .model = MHD_lookup_connection_value (connection, MHD_GET_ARGUMENT_KIND, "model_id"),
     .content_type = MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_TYPE),
+    .content_encoding =
+      MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_ENCODING),
     .authorization = MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION),
     .json_length =
       MHD_lookup_connection_value (connection, MHD_HEADER_KIND, "Inference-Header-Content-Length"),

@@ -47,12 +47,16 @@ def test_errors(folder):
         assert status == 404 and '/nothing' in answer['error'], answer
 
 
-def test_query(folder):
+def test_query_and_encoding(folder):
     body = '{"features":[1,2,3]}'
     with Server(make(folder)) as program:
         for path, status in (('/predict?model_id=plane', 200), ('/predict?model_id=nope', 404)):
             found, answer = program.ask_json('POST', path, body)
             assert found == status, (path, answer)
+        for encoding, status in (('identity', 200), ('gzip', 415)):
+            found, headers, answer = program.ask('POST', '/predict', body, {'Content-Encoding': encoding})
+            assert found == status, (encoding, answer)
+            assert headers['Accept-Encoding'] == ('identity' if status == 415 else None), headers
 
 
 def test_keep_alive(folder):
@@ -386,6 +390,6 @@ def test_exposed(folder):
 if sys.argv[1:2] == ['take-journal']:
     take_journal(sys.argv[2])
     sys.exit()
-server.run([test_realizar, test_errors, test_query, test_keep_alive, test_stop, test_unix_socket,
+server.run([test_realizar, test_errors, test_query_and_encoding, test_keep_alive, test_stop, test_unix_socket,
             test_socket_activation, test_notify, test_journal, test_units, test_threads, test_usage, test_names,
             test_interval, test_safetensors, test_metrics, test_page, test_token, test_exposed])

@@ -547,6 +547,34 @@ test_model_in_query (Fixture *fixture, gconstpointer data)
 }
 
 static void
+test_encoding (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    const char *encoding;
+    guint status;
+    const char *part;
+  } cases[] = {
+    { "identity", 200, "\"prediction\":13" },
+    { "Identity", 200, "\"prediction\":13" },
+    { "", 200, "\"prediction\":13" },
+    { "gzip", 415,
+      "{\"error\":\"Content-Encoding: “gzip” is not supported: send the body as it "
+      "is\",\"code\":\"E_ENCODING\"}" },
+    { "identity, br", 415, "“identity, br”" },
+    { "\x1b\xff", 415, "“\\\\u001b\xef\xbf\xbd”" },
+  };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_asked (fixture,
+                  (AprServeRequest){ .path = "/predict",
+                                     .content_encoding = cases[i].encoding,
+                                     .body = "{\"features\":[1,2,3]}" },
+                  cases[i].status, cases[i].part);
+}
+
+static void
 test_v2 (Fixture *fixture, gconstpointer data)
 {
   static const char infer[] = "/v2/models/plane/infer";
@@ -627,6 +655,7 @@ main (int argc, char **argv)
   ADD ("models", NULL, test_models);
   ADD ("v2", "[\"a\",\"b\",\"c\"]", test_v2);
   ADD ("model-in-query", NULL, test_model_in_query);
+  ADD ("encoding", NULL, test_encoding);
   ADD ("v2-binary", "[\"a\",\"b\",\"c\"]", test_v2_binary);
 
   return g_test_run ();
