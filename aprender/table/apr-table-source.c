@@ -93,6 +93,35 @@ apr_counting_stream_init (AprCountingStream *self)
 {
 }
 
+/* What data are that begin as no text does, or %NULL. */
+static const char *
+find_format (const guint8 *bytes, gsize length)
+{
+  static const struct
+  {
+    const char *magic;
+    gsize length;
+    const char *name;
+  } formats[] = {
+    /* With the first byte of what follows: a column may be called PAR1. */
+    { "PAR1\x15", 5, "a Parquet file" },
+    { "ARROW1\0\0", 8, "an Arrow file" },
+    { "PK\3\4", 4, "a zip archive, as .npz and .xlsx files are" },
+    { "\x93NUMPY", 6, "an array of numpy's (.npy)" },
+    { "\x80\2", 2, "a pickle of Python's" },
+    { "\x80\3", 2, "a pickle of Python's" },
+    { "\x80\4", 2, "a pickle of Python's" },
+    { "\x80\5", 2, "a pickle of Python's" },
+  };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (length >= formats[i].length && memcmp (bytes, formats[i].magic, formats[i].length) == 0)
+      return formats[i].name;
+
+  return NULL;
+}
+
 /* Puts a decompressor on top, if the stream begins as compressed data do. */
 static GInputStream *
 decompress (GBufferedInputStream *stream, GCancellable *cancellable, GError **error)
@@ -103,6 +132,7 @@ decompress (GBufferedInputStream *stream, GCancellable *cancellable, GError **er
   static const guint8 bzip2[] = { '1', 'A', 'Y', '&', 'S', 'Y' }; /* behind “BZh” and a digit */
   g_autoptr (GConverter) converter = NULL;
   const char *unsupported = NULL;
+  const char *format;
   const guint8 *bytes;
   gsize length;
   gssize n_read;
@@ -133,6 +163,12 @@ decompress (GBufferedInputStream *stream, GCancellable *cancellable, GError **er
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
                    "the data are compressed by %s, which is not supported; gzip and zstd are", unsupported);
+      return NULL;
+    }
+  format = find_format (bytes, length);
+  if (format != NULL)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "this is %s, not a table in CSV", format);
       return NULL;
     }
   if (converter == NULL)

@@ -38,6 +38,14 @@ apr_tool_table_open (const char *path, const AprToolTableOptions *options, GErro
       apr_table_reader_set_drop_missing (reader, options->drop_missing);
       return reader;
     }
+  if ((g_str_has_suffix (path, ".npy") || g_str_has_suffix (path, ".npz")) &&
+      g_file_test (path, G_FILE_TEST_EXISTS))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+                   "%s: convert it first: aprender convert %s %.*s.safetensors", name, name,
+                   (int) (strlen (name) - strlen (".npz")), name);
+      return NULL;
+    }
   if (standard_input)
     {
       g_autoptr (GInputStream) stream = g_unix_input_stream_new (STDIN_FILENO, FALSE);

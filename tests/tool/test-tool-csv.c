@@ -179,6 +179,28 @@ test_unnamed (void)
 }
 
 static void
+test_numpy (void)
+{
+  static const char *const commands[] = { "fit t.npz --target y -o m.safetensors",
+                                          "fit t.npy --target y -o m.safetensors" };
+  guint i;
+
+  g_test_summary ("An array of numpy's is no table; the message has the command that makes it one.");
+
+  for (i = 0; i < G_N_ELEMENTS (commands); i++)
+    {
+      g_autofree char *name = g_strndup (commands[i] + 4, 5);
+      g_autofree char *message =
+        g_strdup_printf ("%s: convert it first: aprender convert %s t.safetensors", name, name);
+
+      tool_write (name, "PK\3\4", -1);
+      tool_assert_fails (commands[i], NULL, 0, message);
+    }
+  tool_assert_fails ("fit none.npz --target y -o m.safetensors", NULL, 0,
+                     "none.npz: No such file or directory");
+}
+
+static void
 test_many_columns (void)
 {
   g_autoptr (GString) table = g_string_new ("c0");
@@ -254,6 +276,7 @@ add_tests (void)
   g_test_add_func ("/tool/csv/header-quotes", test_header_quotes);
   g_test_add_func ("/tool/csv/errors", test_errors);
   g_test_add_func ("/tool/csv/unnamed", test_unnamed);
+  g_test_add_func ("/tool/csv/numpy", test_numpy);
   g_test_add_func ("/tool/csv/many-columns", test_many_columns);
   g_test_add_func ("/tool/csv/blocks", test_blocks);
   g_test_add_func ("/tool/csv/long-cell", test_long_cell);

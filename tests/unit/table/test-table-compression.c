@@ -165,6 +165,39 @@ test_unsupported_compression (void)
                   "data: the data are compressed by bzip2, which is not supported; gzip and zstd are");
 }
 
+static void
+test_other_formats (void)
+{
+  static const struct
+  {
+    const char *text;
+    gsize length;
+    const char *message;
+  } cases[] = {
+    { "PAR1\x15\x04\x15", 7, "data: this is a Parquet file, not a table in CSV" },
+    { "ARROW1\0\0\xff", 9, "data: this is an Arrow file, not a table in CSV" },
+    { "PK\3\4\x14", 5, "data: this is a zip archive, as .npz and .xlsx files are, not a table in CSV" },
+    { "\x93NUMPY\1\0", 8, "data: this is an array of numpy's (.npy), not a table in CSV" },
+    { "\x80\4\x95", 3, "data: this is a pickle of Python's, not a table in CSV" },
+  };
+  static const char *const tables[] = { "PAR1\n1\n", "PAR1,PAR2\n1,2\n", "ARROW1\n1\n", "PK,ARROW\n1,2\n" };
+  gsize i;
+
+  g_test_summary ("What begins as a file of another format is no table; a name alone makes it none.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_refused (cases[i].text, cases[i].length, G_IO_ERROR_NOT_SUPPORTED, cases[i].message);
+  for (i = 0; i < G_N_ELEMENTS (tables); i++)
+    {
+      g_autoptr (AprTableReader) reader = reader_new (tables[i], -1);
+      g_autoptr (GArray) values = NULL;
+      GError *error = NULL;
+
+      values = read_all (reader, &error);
+      g_assert_no_error (error);
+    }
+}
+
 /* "a,b\n1,2\n3,4\n" as a frame of one block that is stored as it is, without a checksum (RFC 8878). */
 static const guint8 frame[] = {
   0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x0c, 0x61, 0x00, 0x00, 0x61, 0x2c,
@@ -207,6 +240,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-compression/gzip/broken", test_gzip_broken);
   g_test_add_func ("/table-compression/zstd", test_zstd);
   g_test_add_func ("/table-compression/unsupported", test_unsupported_compression);
+  g_test_add_func ("/table-compression/other-formats", test_other_formats);
 
   return g_test_run ();
 }
