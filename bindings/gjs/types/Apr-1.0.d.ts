@@ -589,7 +589,7 @@ declare module 'gi://Apr?version=1.0' {
       /** Whether rows that miss a number are passed over, instead of being an error. */
       drop_missing: boolean;
       n_threads: number;
-      /** The columns that make X, in this order; null for all that are neither targets nor the weight. */
+      /** The columns that make X, in this order; null for all with a name that are neither targets nor the weight. */
       features: string[] | null;
       /** The columns that make y; null for none. */
       targets: string[] | null;
@@ -597,7 +597,7 @@ declare module 'gi://Apr?version=1.0' {
       weight: string | null;
       readonly stream: Gio.InputStream;
       readonly name: string;
-      /** The names of all columns, once read_names() or read() has been called. */
+      /** The names of all columns, once read_names() or read() has been called; empty where a column has none. */
       readonly names: string[] | null;
       /** How many rows have been handed out. */
       readonly n_rows: number;
