@@ -7,6 +7,7 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/cross-products/apr-rows-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
@@ -45,8 +46,7 @@ typedef struct
   const AprDoubleDoubleKernel *kernel;
   gsize n; /* features by position */
   gsize n_features;
-  AprDType dtype;
-  const guint8 *data;
+  AprRows rows;
   const float *floats;   /* (unowned) (nullable) the same, where they are floats */
   const double *doubles; /* (unowned) (nullable) the same, where they are doubles */
 
@@ -75,12 +75,18 @@ typedef struct
   gint next; /* (atomic) */
 } Intervals;
 
+static gsize
+get_feature (const Intervals *self, gsize position)
+{
+  return self->inference->term[self->inference->first + position] - self->inference->first;
+}
+
+/* The nearest double. */
 static double
 read_value (const Intervals *self, gsize row, gsize position)
 {
-  gsize feature = self->inference->term[self->inference->first + position] - self->inference->first;
-
-  return apr_dtype_read_double (self->dtype, self->data, row * self->n_features + feature);
+  return apr_dtype_read_double (self->rows.dtype, self->rows.data,
+                                row * self->n_features + get_feature (self, position));
 }
 
 /* Without an intercept the unit of the products goes into u, so that it is neither very large nor very small. */
@@ -127,6 +133,14 @@ predict_row (Intervals *self, gsize row)
   for (i = 0; i < self->n; i++)
     {
       mpf_set_d (number, read_value (self, row, i));
+      if (apr_rows_may_exceed_double (&self->rows))
+        {
+          double rest;
+
+          apr_rows_get_rests (&self->rows, get_feature (self, i), row, 1, &rest);
+          mpf_set_d (variance, rest);
+          mpf_add (number, number, variance);
+        }
       mpf_mul (number, number, inference->weight);
       u[i] = apr_inference_split (number, &exponents[i]);
       exponents[i] -= get_scale (inference, i);
@@ -188,9 +202,29 @@ get_rows (const Intervals *self, gsize row, gsize n_rows, double *copy)
 static const guint8 *
 find_row (const Intervals *self, gsize row)
 {
-  gsize row_size = self->n_features * (apr_dtype_get_bits (self->dtype) / 8);
+  gsize row_size = self->n_features * (apr_dtype_get_bits (self->rows.dtype) / 8);
 
-  return self->data + MIN (row, self->n_rows) * row_size;
+  return self->rows.data + MIN (row, self->n_rows) * row_size;
+}
+
+/* Centres the whole numbers of a tile that are no doubles. What the doubles lack of them and of the means goes
+ * together first, as it may be most of the difference. */
+static void
+centre_rests (const Intervals *self, double *u, gsize row, gsize n_rows)
+{
+  double rests[TILE];
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < self->n; i++)
+    if (apr_rows_get_rests (&self->rows, get_feature (self, i), row, n_rows, rests))
+      for (j = 0; j < n_rows; j++)
+        if (rests[j] != 0)
+          {
+            AprDoubleDouble low = apr_dd_two_sum (rests[j], -self->means[i].low);
+
+            u[i * TILE + j] = ((read_value (self, row + j, i) - self->means[i].high) + low.high) + low.low;
+          }
 }
 
 /* The squares of what the columns of @u are in the scale of the root, in W. */
@@ -251,10 +285,13 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
         {
           for (i = 0; i < n_tiles; i++)
             {
-              AprPlainRows rows = get_rows (self, first + i * TILE, MIN (TILE, n_rows - i * TILE), copy);
+              gsize n_tile_rows = MIN (TILE, n_rows - i * TILE);
+              AprPlainRows rows = get_rows (self, first + i * TILE, n_tile_rows, copy);
               double *tile = u + i * self->n * TILE;
 
               self->kernel->centre_rows (tile, products + i * TILE, rows, self->means, coefficients, self->n);
+              if (apr_rows_may_exceed_double (&self->rows))
+                centre_rests (self, tile, first + i * TILE, n_tile_rows);
               if (!self->certain)
                 add_lengths (self, tile, lengths + i * TILE);
             }
@@ -363,16 +400,16 @@ check_row (const Intervals *self, gsize row, GError **error)
   const AprInference *inference = self->inference;
   gint64 weight_exponent;
   double weight = apr_inference_split (inference->weight, &weight_exponent).high;
-  gboolean rounded = inference->rounded || self->dtype == APR_DTYPE_F32 || self->dtype == APR_DTYPE_F16 ||
-                     self->dtype == APR_DTYPE_BF16;
+  gboolean rounded = inference->rounded || self->rows.dtype == APR_DTYPE_F32 ||
+                     self->rows.dtype == APR_DTYPE_F16 || self->rows.dtype == APR_DTYPE_BF16;
   gsize i;
   gsize j;
 
   for (i = 0; i < inference->n_dependent; i++)
     {
       gint64 scale = inference->dependent_scale[i] + (inference->first == 0 ? inference->exponent / 2 : 0);
-      double value =
-        apr_dtype_read_double (self->dtype, self->data, row * self->n_features + inference->dependent[i]);
+      double value = apr_dtype_read_double (self->rows.dtype, self->rows.data,
+                                            row * self->n_features + inference->dependent[i]);
       double difference;
       double size;
 
@@ -425,8 +462,6 @@ find_errors (const AprInference *self,
                           .kernel = apr_double_double_kernel_choose (),
                           .n = self->n - self->first,
                           .n_features = shape[1],
-                          .dtype = apr_tensor_get_dtype (x),
-                          .data = g_bytes_get_data (apr_tensor_get_bytes (x), NULL),
                           .n_factors = n_factors,
                           .factors = factors,
                           .errors = errors,
@@ -436,6 +471,7 @@ find_errors (const AprInference *self,
                           .n_tiles = self->n - self->first <= MANY_FEATURES ? 1 : MAX_TILES };
   gsize i;
 
+  apr_rows_init (&intervals.rows, "X", x);
   if (self->n_dependent > 0 && !apr_estimator_check_finite ("X", x, error))
     return FALSE;
   for (i = 0; i < shape[0] && self->n_dependent > 0; i++)
@@ -443,9 +479,9 @@ find_errors (const AprInference *self,
       return FALSE;
 
   intervals.n_blocks = (shape[0] + intervals.n_tiles * TILE - 1) / (intervals.n_tiles * TILE);
-  if (intervals.dtype == APR_DTYPE_F64)
+  if (intervals.rows.dtype == APR_DTYPE_F64)
     intervals.doubles = apr_tensor_get_doubles (x, NULL, NULL);
-  else if (intervals.dtype == APR_DTYPE_F32)
+  else if (intervals.rows.dtype == APR_DTYPE_F32)
     intervals.floats = apr_tensor_get_floats (x, NULL, NULL);
   mpf_init2 (intervals.constant, APR_INFERENCE_PRECISION);
   if (with_sample && self->first > 0)

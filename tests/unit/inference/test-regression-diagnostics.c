@@ -282,6 +282,77 @@ test_large_terms (void)
   assert_near (element (apr_regression_statistics_get_standard_errors (statistics), 1) / hc0, 1, 1e-13);
 }
 
+/* Fits whole numbers, and gives their leverages and half the width of their intervals. */
+static void
+find_leverages (
+  gint64 *x_values, gsize n_features, gboolean fit_intercept, AprTensor *y, double *leverages, double *widths)
+{
+  const gsize shape[2] = { apr_tensor_get_shape (y, NULL)[0], n_features };
+  const gsize n_values = shape[0] * n_features;
+  g_autoptr (AprTensor) flat = whole_numbers_new (x_values, &n_values, 1);
+  g_autoptr (AprTensor) x =
+    apr_tensor_new_from_bytes (APR_DTYPE_I64, shape, 2, apr_tensor_get_bytes (flat), NULL);
+  g_autoptr (AprLinearRegression) model = fitted_new (x, y, NULL, fit_intercept);
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  diagnostics = apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (
+    apr_linear_regression_predict_interval (model, x, 0.9, APR_INTERVAL_CONFIDENCE, &lower, &upper, &error));
+  g_assert_no_error (error);
+  for (i = 0; i < shape[0]; i++)
+    {
+      leverages[i] = element (apr_regression_diagnostics_get_leverages (diagnostics), i);
+      widths[i] = (element (upper, i) - element (lower, i)) / 2;
+    }
+}
+
+/* Whole numbers that no double holds are as far from each other as they are without what they have in common. */
+static void
+test_large_numbers (void)
+{
+  const gint64 offset = G_GINT64_CONSTANT (1) << 62;
+  const gint64 numbers[] = { 1, 500, 2000, 9000, 12345, 13000, 13001, 14000, 15000, 17123 };
+  g_autoptr (AprTensor) y = vector_new (10, (const double[]){ 1, 2, 3, 5, 4, 6, 7, 6, 9, 8 });
+  gint64 x_values[20];
+  double leverages[10];
+  double widths[10];
+  double expected[10];
+  double expected_widths[10];
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < 10; i++)
+    x_values[i] = numbers[i];
+  find_leverages (x_values, 1, TRUE, y, expected, expected_widths);
+  for (i = 0; i < 10; i++)
+    x_values[i] += offset;
+  find_leverages (x_values, 1, TRUE, y, leverages, widths);
+  for (i = 0; i < 10; i++)
+    {
+      assert_near (leverages[i] / expected[i], 1, 1e-10);
+      assert_near (widths[i] / expected_widths[i], 1, 1e-10);
+    }
+
+  /* Without an intercept, two features that are nearly the same are as one and their difference. */
+  for (j = 0; j < 2; j++)
+    {
+      for (i = 0; i < 10; i++)
+        {
+          x_values[2 * i] = offset + 999 * (gint64) i;
+          x_values[2 * i + 1] = numbers[i] + (j == 0 ? 0 : x_values[2 * i]);
+        }
+      find_leverages (x_values, 2, FALSE, y, j == 0 ? expected : leverages,
+                      j == 0 ? expected_widths : widths);
+    }
+  for (i = 0; i < 10; i++)
+    assert_near (leverages[i] / expected[i], 1, 1e-10);
+}
+
 /* Two features that are nearly the same have coefficients of 2^60, and these residuals, whatever the fit is of. */
 static void
 test_large_coefficients (void)
@@ -597,6 +668,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/regression-diagnostics/zero-weights", test_zero_weights);
   g_test_add_func ("/regression-diagnostics/dependent", test_dependent);
   g_test_add_func ("/regression-diagnostics/large-terms", test_large_terms);
+  g_test_add_func ("/regression-diagnostics/large-numbers", test_large_numbers);
   g_test_add_func ("/regression-diagnostics/large-coefficients", test_large_coefficients);
   g_test_add_func ("/regression-diagnostics/units", test_units);
   g_test_add_func ("/regression-diagnostics/outlier", test_outlier);
