@@ -36,6 +36,10 @@
 #define ESTIMABLE 1e-9
 #define ESTIMABLE_ROUNDED 1e-6
 
+/* The factors of a relation err by up to 2^-55 of their length. A part counts as if its factor were at least this much
+ * of the length, so that what rounding leaves of a factor of 0 decides nothing: times 1e-9 it is still above 2^-50. */
+#define LEAST_FACTOR 0x1p-20
+
 /* What rounding may change in a variance computed in double, relative to it. */
 #define TOLERANCE 0x1p-36
 
@@ -393,9 +397,10 @@ prepare_doubles (Intervals *self)
 }
 
 /* Whether the prediction for a row is estimable: the same for all coefficients that fit the samples equally well. It
- * is where the dependent features are the sums of the others that they were in the samples. */
+ * is where the dependent features are the sums of the others that they were in the samples. @least has, for each of
+ * them, what its factors count as at least. */
 static gboolean
-check_row (const Intervals *self, gsize row, GError **error)
+check_row (const Intervals *self, const double *least, gsize row, GError **error)
 {
   const AprInference *inference = self->inference;
   gint64 weight_exponent;
@@ -423,7 +428,7 @@ check_row (const Intervals *self, gsize row, GError **error)
 
           value = ldexp (read_value (self, row, j), exponent) * weight;
           difference -= factor * (value - inference->centre[j].high);
-          size += fabs (factor) * (fabs (value) + fabs (inference->centre[j].high));
+          size += fmax (fabs (factor), least[i]) * (fabs (value) + fabs (inference->centre[j].high));
         }
       if (!(fabs (difference) <= (rounded ? ESTIMABLE_ROUNDED : ESTIMABLE) * size))
         {
@@ -442,8 +447,33 @@ check_row (const Intervals *self, gsize row, GError **error)
   return TRUE;
 }
 
+static gboolean
+check_rows (const Intervals *self, GError **error)
+{
+  const AprInference *inference = self->inference;
+  g_autofree double *least = g_new (double, inference->n_dependent + 1);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < inference->n_dependent; i++)
+    {
+      const double *relation = inference->relations + i * self->n;
+      double square = 0;
+
+      for (j = 0; j < self->n; j++)
+        square += relation[j] * relation[j];
+      least[i] = LEAST_FACTOR * sqrt (square);
+    }
+  for (i = 0; i < self->n_rows && inference->n_dependent > 0; i++)
+    if (g_cancellable_set_error_if_cancelled (self->run->cancellable, error) ||
+        !check_row (self, least, i, error))
+      return FALSE;
+
+  return TRUE;
+}
+
 /* The roots of the variances of predictions, with that of one more sample where @with_sample, times @factors; and the
- * predictions themselves, while the rows are at hand, where there is @predictor. */
+ * predictions themselves, while the rows are at hand, where there is @predictor: then they have to be estimable. */
 static gboolean
 find_errors (const AprInference *self,
              AprTensor *x,
@@ -469,14 +499,11 @@ find_errors (const AprInference *self,
                           .predictions = predictions,
                           .n_rows = shape[0],
                           .n_tiles = self->n - self->first <= MANY_FEATURES ? 1 : MAX_TILES };
-  gsize i;
 
   apr_rows_init (&intervals.rows, "X", x);
-  if (self->n_dependent > 0 && !apr_estimator_check_finite ("X", x, error))
+  if ((self->n_dependent > 0 && !apr_estimator_check_finite ("X", x, error)) ||
+      (predictor != NULL && !check_rows (&intervals, error)))
     return FALSE;
-  for (i = 0; i < shape[0] && self->n_dependent > 0; i++)
-    if (g_cancellable_set_error_if_cancelled (run->cancellable, error) || !check_row (&intervals, i, error))
-      return FALSE;
 
   intervals.n_blocks = (shape[0] + intervals.n_tiles * TILE - 1) / (intervals.n_tiles * TILE);
   if (intervals.rows.dtype == APR_DTYPE_F64)

@@ -129,7 +129,8 @@ gboolean apr_inference_predict_interval (const AprInference *self,
                                          AprTensor **upper,
                                          GError **error);
 
-/* x'(Z'WZ)^-1 x for the rows of @x, which are those of Z but for the intercept. */
+/* x'(Z'WZ)^-1 x for the rows of @x, which are those of Z but for the intercept: of the samples of the fit, in which the
+ * features that depend on others do so by the rank tolerance. */
 gboolean apr_inference_get_leverages (
   const AprInference *self, AprTensor *x, const AprRun *run, double *leverages, GError **error);
 

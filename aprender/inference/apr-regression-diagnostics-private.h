@@ -6,8 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* The diagnostics of one target for the samples of the fit, which have been checked; %NULL where cancelled, and where a
- * prediction is not estimable, which it is for the samples of the fit. */
+/* The diagnostics of one target for the samples of the fit, which have been checked; %NULL where cancelled. */
 AprRegressionDiagnostics *apr_inference_diagnose (const AprInference *self,
                                                   const AprInferenceSource *source,
                                                   AprTensor *x,

@@ -356,6 +356,68 @@ test_dependent (void)
   g_assert_null (other_lower);
 }
 
+/* Small whole numbers, of which the last feature is a sum of the others, where it may be one of them alone. Without an
+ * intercept it has no constant. Where they are @near, the others are the same but for 2^-20. */
+static void
+check_samples (GRand *rand, gboolean fit_intercept, gboolean weighted, gboolean near)
+{
+  const gsize n = (gsize) g_rand_int_range (rand, 5, 9);
+  const int first = g_rand_int_range (rand, -1, 2);
+  const int second = g_rand_int_range (rand, -1, 2);
+  const int constant = fit_intercept ? g_rand_int_range (rand, -2, 3) : 0;
+  double x_values[24];
+  double y_values[8];
+  double weights[8];
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) other_x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) w = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    {
+      double *row = x_values + 3 * i;
+
+      row[0] = g_rand_int_range (rand, 0, 3);
+      row[1] = g_rand_int_range (rand, 0, 3);
+      if (near)
+        row[1] = row[0] + row[1] * 0x1p-20;
+      row[2] = first * row[0] + second * row[1] + constant;
+      y_values[i] = g_rand_int_range (rand, 0, 9);
+      weights[i] = ldexp (1, -g_rand_int_range (rand, 0, 30));
+    }
+  x = matrix_new (n, 3, x_values);
+  y = vector_new (n, y_values);
+  w = vector_new (n, weights);
+  model = fit (fit_intercept, x, y, weighted ? w : NULL);
+  g_assert_true (
+    apr_linear_regression_predict_interval (model, x, 0.9, APR_INTERVAL_CONFIDENCE, &lower, NULL, &error));
+  g_assert_no_error (error);
+  diagnostics = apr_linear_regression_diagnose (model, x, y, weighted ? w : NULL, 0, NULL, &error);
+  g_assert_no_error (error);
+
+  x_values[3 * n - 1] += 1;
+  other_x = matrix_new (n, 3, x_values);
+  g_clear_pointer (&lower, apr_tensor_unref);
+  g_assert_false (apr_linear_regression_predict_interval (model, other_x, 0.9, APR_INTERVAL_CONFIDENCE,
+                                                          &lower, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+}
+
+static void
+test_samples_of_the_fit (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (58);
+  guint i;
+
+  for (i = 0; i < 2000; i++)
+    check_samples (rand, i % 2 != 0, i / 2 % 2 != 0, i / 4 % 2 != 0);
+}
+
 /* Whole numbers that a sum of the features fits without an error, and rows whose predictions are rounded. */
 static void
 check_middle (gsize n_features, gsize n_targets, AprDType dtype)
@@ -470,6 +532,7 @@ main (int argc, char *argv[])
   ADD ("orthogonal", test_orthogonal);
   ADD ("several-targets", test_several_targets);
   ADD ("dependent", test_dependent);
+  ADD ("samples-of-the-fit", test_samples_of_the_fit);
   ADD ("middle", test_middle);
   ADD ("saturated", test_saturated);
 #undef ADD

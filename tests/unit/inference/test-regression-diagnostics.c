@@ -166,6 +166,31 @@ test_dependent (void)
   g_assert_true (isnan (element (apr_regression_diagnostics_get_cooks_distances (diagnostics), 6)));
 }
 
+/* A sample without weight need not be as the others are, which have the same feature twice. */
+static void
+test_dependent_elsewhere (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (5, 2, (const double[]){ 1, 1, 2, 2, 4, 4, 3, 9, 5, 5 });
+  g_autoptr (AprTensor) y = vector_new (5, (const double[]){ 3, 1, 3, 9, 9 });
+  g_autoptr (AprTensor) weights = vector_new (5, (const double[]){ 1, 1, 1, 0, 1 });
+  g_autoptr (AprLinearRegression) model = fitted_new (x, y, weights, TRUE);
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (AprRegressionStatistics) robust = NULL;
+  g_autoptr (GError) error = NULL;
+  /* 1/4 + (x - 3)² / 10 */
+  const double leverages[] = { 0.65, 0.35, 0.35, 0, 0.65 };
+  gsize i;
+
+  diagnostics = apr_linear_regression_diagnose (model, x, y, weights, 0, NULL, &error);
+  g_assert_no_error (error);
+  for (i = 0; i < 5; i++)
+    assert_near (element (apr_regression_diagnostics_get_leverages (diagnostics), i), leverages[i], 1e-13);
+  robust =
+    apr_linear_regression_get_robust_statistics (model, x, y, weights, APR_COVARIANCE_HC3, 0, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (robust);
+}
+
 /* What the line through samples leaves of them, in fractions, and White's standard error of its slope. */
 static double
 find_line (const gint64 *x, const gint64 *y, gsize n, double *residuals)
@@ -667,6 +692,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/regression-diagnostics/weights", test_weights);
   g_test_add_func ("/regression-diagnostics/zero-weights", test_zero_weights);
   g_test_add_func ("/regression-diagnostics/dependent", test_dependent);
+  g_test_add_func ("/regression-diagnostics/dependent-elsewhere", test_dependent_elsewhere);
   g_test_add_func ("/regression-diagnostics/large-terms", test_large_terms);
   g_test_add_func ("/regression-diagnostics/large-numbers", test_large_numbers);
   g_test_add_func ("/regression-diagnostics/large-coefficients", test_large_coefficients);
