@@ -103,7 +103,6 @@ prepare_columns (Residuals *self, const AprDesign *design)
   self->shifts = g_new (gint64, self->n + 1);
   self->factors = g_new (double, 2 * (self->n + 1));
   self->centres = g_new (double, self->n + 1);
-  mpf_init2 (self->long_constant, self->precision);
   mpf_init2 (mean, self->precision);
   mpf_init2 (centre, self->precision);
   for (i = self->n + 1; i-- > 0;)
@@ -151,6 +150,7 @@ prepare_coefficients (Residuals *self, const AprDesign *design, const AprRun *ru
     self->precision = MAX (self->precision, MORE_BITS + mpz_sizeinbase (numbers[i], 2));
   self->coefficients = g_new (AprDoubleDouble, self->n + 1);
   self->long_coefficients = g_new (mpf_t, self->n + 1);
+  mpf_init2 (self->long_constant, self->precision);
   for (i = 0; i < self->n; i++)
     {
       mpf_init2 (self->long_coefficients[i], self->precision);
