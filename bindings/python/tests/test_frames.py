@@ -222,6 +222,12 @@ class Groups(TestCase):
         for X in (frame, polars.DataFrame(self.COLUMNS), pyarrow.table(self.COLUMNS)):
             with self.assertRaisesRegex(ValueError, 'groups names a column of X, “town”, but X has “city”, “floor”, “area”'):
                 model.fit_groups(X, 'price', 'town')
+            for names, wrong in (['city', 'town'], 'town'), (['flor', 'city'], 'flor'), (['a', 'b', 'c', 'd', 'city'], 'a'):
+                with self.assertRaisesRegex(ValueError, f'groups names a column of X, “{wrong}”, but X has “city”, “floor”'):
+                    model.fit_groups(X, 'price', names)
+        for labels in (['x', 'z'], ['floor', 'floor'], ['floor', 't', 'u', 'v', 'w', 'x', 'y', 'z']):
+            self.assertFails(Apr.Error.SHAPE, f'groups has {len(labels)}', model.fit_groups, frame[['area', 'floor']],
+                             self.COLUMNS['price'], labels)
         gap = frame.assign(city=['x', None, 'x', 'x', 'z', 'x'])
         self.assertFails(Apr.Error.NOT_FINITE, 'groups has no label at row 1', model.fit_groups, gap, 'price', ['city', 'floor'])
         with self.assertRaisesRegex(TypeError, 'GroupFits cannot be pickled: .*to_frame'):

@@ -59,15 +59,17 @@ def _find_columns(table):
 
 
 def _get_names(X, groups):
-    """The columns of X that groups names. A list with a label for each row is none of names."""
+    """The columns of X that groups names. A list with a label for each row is none of names. One that is shorter is, if any
+    is known: the others are mistakes.
+    """
     if isinstance(groups, str):
         return [groups]
     known = _find_columns(X)
-    if not known or not hasattr(groups, '__len__') or len(groups) > len(known) or not hasattr(X, '__len__') or \
-            len(groups) == len(X):
+    if not known or not hasattr(groups, '__len__') or not hasattr(X, '__len__') or len(groups) == len(X):
         return []
     names = get_labels(groups)
-    return names if len(set(names)) == len(names) and set(names) <= set(known) else []
+    are_names = set(names) <= set(known) or (len(names) < len(X) and not set(names).isdisjoint(known))
+    return names if are_names and len(set(names)) == len(names) else []
 
 
 def _get_columns(groups):
