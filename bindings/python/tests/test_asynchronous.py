@@ -188,6 +188,24 @@ class Interrupted(TestCase):
         self.assertInterrupted(lambda: Apr.CrossProducts.new(3, 1), lambda state: state.update(X, y),
                                lambda state: state.n_samples == 0)
 
+    def test_at_the_end(self):
+        """A call that has done its work gives it, and the interruption follows."""
+        X, y = make_zeros(5000000)
+        for source, call in ((Apr.LinearRegression(keep_state=True), lambda model: model.fit(X, y)),
+                             (Apr.LinearRegression(keep_state=True), lambda model: model.partial_fit(X, y)),
+                             (Apr.CrossProducts.new(3, 1), lambda state: state.update(X, y))):
+            def interrupt(source, _):
+                if not source.busy:
+                    os.kill(os.getpid(), signal.SIGINT)
+
+            handler = source.connect('notify::busy', interrupt)
+            self.assertIs(call(source), source)
+            with self.assertRaises(KeyboardInterrupt):
+                time.sleep(10)
+            source.disconnect(handler)
+            self.assertEqual(getattr(source, 'cross_products', source).n_samples, y.get_n_elements())
+            self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
     def test_another_signal(self):
         """What its handler raises goes through, and the model and the sums can be used again."""
         def give_up(*_):

@@ -23,6 +23,9 @@ def _note_fork():
 
 os.register_at_fork(after_in_child=_note_fork)
 
+# How long after a call its caller has what it gave, in seconds.
+_SOON = .05
+
 # How long asyncio's loop does something else before GLib's main context may run again, in seconds.
 _INTERVAL = 0.002
 
@@ -122,10 +125,18 @@ class Awaitable:
             self.end()
 
 
+def _interrupt_soon():
+    """As if Ctrl-C were pressed once the caller has what a call gave."""
+    timer = threading.Timer(_SOON, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+    # A program that ends before needs no interruption.
+    timer.daemon = True
+    timer.start()
+
+
 def run(source, X, cancellable, call, start, finish):
     """Calls call(cancellable), which blocks. Where the data X are many, and nobody else can cancel it, starts the same without
     blocking, start(cancellable, when_done), and waits until the source is no longer busy: Python heeds Ctrl-C only between
-    two calls of C.
+    two calls of C. A call that ends in spite of Ctrl-C is not lost: KeyboardInterrupt is then raised soon after it.
     """
     is_main = threading.current_thread() is threading.main_thread() and not _is_forked
     if cancellable is not None or X.get_n_elements() < _LONG or not is_main or \
@@ -156,13 +167,19 @@ def run(source, X, cancellable, call, start, finish):
             raise
         finally:
             context.pop_thread_default()
-        if is_interrupted:
-            raise KeyboardInterrupt
-        if not ended:
-            raise InterruptedError('The handler of a signal raised an exception while the call ended')
-        return finish(*ended.pop())
+        try:
+            if not ended:
+                raise InterruptedError('The handler of a signal raised an exception while the call ended')
+            value = finish(*ended.pop())
+        except Exception:
+            if is_interrupted:
+                raise KeyboardInterrupt from None
+            raise
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if is_interrupted:
+        _interrupt_soon()
+    return value
 
 
 async def _give(call):
