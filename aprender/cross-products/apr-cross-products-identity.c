@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-strings-private.h"
+
 /* The parts that a state is made of, for those who might be given the same one twice. */
 
 /**
@@ -39,8 +41,7 @@ apr_cross_products_set_identity (AprCrossProducts *self, const char *identity, G
   if (!apr_cross_products_begin (self, error))
     return FALSE;
 
-  g_strfreev (self->identities);
-  self->identities = identity != NULL ? g_strdupv ((char **) identities) : NULL;
+  apr_strings_set (&self->identities, identity != NULL ? identities : NULL);
   apr_cross_products_end (self);
 
   return TRUE;

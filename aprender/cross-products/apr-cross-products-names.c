@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-cross-products-private.h"
 
+#include "aprender/base/apr-strings-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
 
 /* The names of the columns of X and y. */
@@ -23,17 +24,14 @@ apr_cross_products_get_feature_names (AprCrossProducts *self)
   return (const char *const *) self->feature_names;
 }
 
-/* Takes a copy of @names in place of @place, those of the property @property. */
+/* Makes @place, which is that of the property @property, a copy of @names. */
 static void
 take_names (AprCrossProducts *self, char ***place, const char *const *names, const char *property)
 {
-  char **copy = g_strdupv ((char **) names);
-
-  if (copy == NULL && *place == NULL)
+  if (names == NULL && *place == NULL)
     return;
 
-  g_strfreev (*place);
-  *place = copy;
+  apr_strings_set (place, names);
   g_object_notify (G_OBJECT (self), property);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-cross-products-private.h"
 
+#include "aprender/base/apr-strings-private.h"
 #include "aprender/base/apr-task-private.h"
 
 /* Writes beside the caller's main loop: each works on a copy, which becomes the state in the caller's main context. */
@@ -15,8 +16,7 @@ apr_cross_products_become (AprCrossProducts *self, AprCrossProducts *updated)
   self->n_samples = updated->n_samples;
   self->weight_logs = updated->weight_logs;
   self->dtype = updated->dtype;
-  g_strfreev (self->identities);
-  self->identities = g_strdupv (updated->identities);
+  apr_strings_set (&self->identities, (const char *const *) updated->identities);
   apr_cross_products_lower_precision (self, updated->precision);
   if (self->feature_names == NULL)
     apr_cross_products_take_feature_names (self, (const char *const *) updated->feature_names);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/table/apr-table-reader-private.h"
 
+#include "aprender/base/apr-strings-private.h"
 #include "aprender/estimator/apr-feature-names-private.h"
 
 /**
@@ -450,8 +451,7 @@ apr_table_reader_set_delimiter (AprTableReader *self, const char *delimiter)
   if (g_strcmp0 (self->delimiter, delimiter) == 0 ||
       refuse_late_choice (self, "delimiter", self->columns != NULL))
     return;
-  g_free (self->delimiter);
-  self->delimiter = g_strdup (delimiter);
+  apr_string_set (&self->delimiter, delimiter);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DELIMITER]);
 }
 
@@ -613,8 +613,7 @@ apr_table_reader_set_features (AprTableReader *self, const char *const *features
       are_names_equal (features, apr_table_reader_get_features (self)) ||
       refuse_late_choice (self, "features", self->started))
     return;
-  g_strfreev (self->chosen_features);
-  self->chosen_features = g_strdupv ((char **) features);
+  apr_strings_set (&self->chosen_features, features);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_FEATURES]);
 }
 
@@ -655,8 +654,7 @@ apr_table_reader_set_targets (AprTableReader *self, const char *const *targets)
   if (are_names_equal (targets, (const char *const *) self->targets) ||
       refuse_late_choice (self, "targets", self->started))
     return;
-  g_strfreev (self->targets);
-  self->targets = g_strdupv ((char **) targets);
+  apr_strings_set (&self->targets, targets);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_TARGETS]);
 }
 
@@ -694,7 +692,6 @@ apr_table_reader_set_weight (AprTableReader *self, const char *weight)
 
   if (g_strcmp0 (self->weight, weight) == 0 || refuse_late_choice (self, "weight", self->started))
     return;
-  g_free (self->weight);
-  self->weight = g_strdup (weight);
+  apr_string_set (&self->weight, weight);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_WEIGHT]);
 }

@@ -173,6 +173,22 @@ test_n_bytes (void)
   g_assert_cmpuint (apr_cross_products_get_n_bytes (empty), <, 1000);
 }
 
+static void
+test_own_identity (void)
+{
+  g_autoptr (AprCrossProducts) total = make_part (2, "the first of the parts that were sent");
+  g_autoptr (AprCrossProducts) other = make_part (5, "the second of the parts that were sent");
+
+  g_test_summary ("A state takes an identity, or the end of one, that it returned itself.");
+
+  g_assert_true (apr_cross_products_merge (total, other, NULL));
+  g_assert_true (apr_cross_products_set_identity (total, apr_cross_products_get_identities (total)[1], NULL));
+  assert_identities (total, "the second of the parts that were sent");
+  g_assert_true (
+    apr_cross_products_set_identity (total, apr_cross_products_get_identities (total)[0] + 4, NULL));
+  assert_identities (total, "second of the parts that were sent");
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -182,6 +198,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/cross-products-identity/model", test_model);
   g_test_add_func ("/cross-products-identity/header", test_header);
   g_test_add_func ("/cross-products-identity/n-bytes", test_n_bytes);
+  g_test_add_func ("/cross-products-identity/own-identity", test_own_identity);
 
   return g_test_run ();
 }

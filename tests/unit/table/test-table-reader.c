@@ -255,6 +255,34 @@ test_late_choice (void)
 }
 
 static void
+test_own_choice (void)
+{
+  static const char *const names[] = { "first column", "second column", "third column", NULL };
+  g_autoptr (AprTableReader) reader = reader_new ("a,b\n1,2\n", -1);
+  const char *targets[] = { NULL, NULL };
+
+  g_test_summary ("A reader takes names, and ends of lists and of texts, that it returned itself.");
+
+  apr_table_reader_set_features (reader, names);
+  apr_table_reader_set_features (reader, apr_table_reader_get_features (reader) + 1);
+  g_assert_cmpstrv (apr_table_reader_get_features (reader), names + 1);
+
+  apr_table_reader_set_targets (reader, names);
+  targets[0] = apr_table_reader_get_targets (reader)[1];
+  apr_table_reader_set_targets (reader, targets);
+  g_assert_cmpuint (g_strv_length ((char **) apr_table_reader_get_targets (reader)), ==, 1);
+  g_assert_cmpstr (apr_table_reader_get_targets (reader)[0], ==, "second column");
+
+  apr_table_reader_set_weight (reader, "the weight");
+  apr_table_reader_set_weight (reader, apr_table_reader_get_weight (reader) + 4);
+  g_assert_cmpstr (apr_table_reader_get_weight (reader), ==, "weight");
+
+  apr_table_reader_set_delimiter (reader, ",;");
+  apr_table_reader_set_delimiter (reader, apr_table_reader_get_delimiter (reader) + 1);
+  g_assert_cmpstr (apr_table_reader_get_delimiter (reader), ==, ";");
+}
+
+static void
 test_choice_after_names (void)
 {
   static const char *const columns[] = { "a", NULL };
@@ -639,6 +667,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-reader/delimiter", test_delimiter);
   g_test_add_func ("/table-reader/late-choice", test_late_choice);
   g_test_add_func ("/table-reader/late-choice/names", test_choice_after_names);
+  g_test_add_func ("/table-reader/late-choice/own", test_own_choice);
   g_test_add_func ("/table-reader/blocks", test_blocks);
   g_test_add_func ("/table-reader/line-of-error", test_line_of_error);
   g_test_add_func ("/table-reader/hostile", test_hostile);
