@@ -67,7 +67,8 @@ apr_cross_products_set_feature_names (AprCrossProducts *self,
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  if (!apr_feature_names_check_n (feature_names, apr_exact_sums_get_n_features (self->sums),
+  if (!apr_cross_products_check (self, error) ||
+      !apr_feature_names_check_n (feature_names, apr_exact_sums_get_n_features (self->sums),
                                   "the cross products are of", error))
     return FALSE;
   if (feature_names != NULL && !apr_feature_names_check (feature_names, error))
@@ -144,7 +145,8 @@ apr_cross_products_set_target_names (AprCrossProducts *self, const char *const *
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  if (!apr_target_names_check_n (target_names, apr_exact_sums_get_n_targets (self->sums),
+  if (!apr_cross_products_check (self, error) ||
+      !apr_target_names_check_n (target_names, apr_exact_sums_get_n_targets (self->sums),
                                  "the cross products are of", error))
     return FALSE;
   if (target_names != NULL && !apr_target_names_check (target_names, error))

@@ -202,8 +202,9 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
    *
    * The number of columns that X must have, at least 1.
    *
-   * A state that was made with 0, or with so many that memory could not hold the matrix, fails in every call that
-   * uses it, with the error that [ctor@Apr.CrossProducts.new] would have given.
+   * A state that was made with 0, or with so many that memory could not hold the matrix, cannot be used: whatever adds
+   * samples to it, merges it, saves it, names its columns, or fits or scores a model, fails with the error that
+   * [ctor@Apr.CrossProducts.new] would have given.
    *
    * Since: 0.1
    */

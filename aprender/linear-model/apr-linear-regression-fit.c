@@ -165,6 +165,8 @@ run_fit_cross_products (AprEstimator *self, gpointer user_data, GCancellable *ca
 static gboolean
 check_state_to_fit (AprCrossProducts *state, GError **error)
 {
+  if (!apr_cross_products_check (state, error))
+    return FALSE;
   if (apr_cross_products_get_n_samples (state) > 0)
     return TRUE;
 

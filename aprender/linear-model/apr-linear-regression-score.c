@@ -229,6 +229,8 @@ score_cross_products (AprLinearRegression *self,
   gsize n_targets;
   gsize i;
 
+  if (!apr_cross_products_check (cross_products, error))
+    return NULL;
   fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
   results = fitted->results;
   if (results == NULL)

@@ -473,6 +473,7 @@ test_weights (void)
 static void
 test_properties (void)
 {
+  const char *const names[] = { "a", NULL };
   const struct
   {
     guint64 n_features;
@@ -526,8 +527,12 @@ test_properties (void)
       assert_fails_with (apr_cross_products_to_bytes (copy, &error) != NULL, cases[i].code);
       assert_fails_with (apr_cross_products_save (state, "/nowhere", &error), cases[i].code);
       assert_fails_with (apr_cross_products_set_feature_names (state, NULL, &error), cases[i].code);
+      assert_fails_with (apr_cross_products_set_feature_names (state, names, &error), cases[i].code);
+      assert_fails_with (apr_cross_products_set_target_names (state, names, &error), cases[i].code);
       assert_fails_with (apr_linear_regression_fit_cross_products (model, state, NULL, &error),
-                         APR_ERROR_EMPTY);
+                         cases[i].code);
+      assert_fails_with (apr_linear_regression_score_cross_products (model, state, &error) != NULL,
+                         cases[i].code);
       g_assert_true (apr_cross_products_equal (state, copy));
       g_assert_false (apr_cross_products_get_busy (state));
     }
