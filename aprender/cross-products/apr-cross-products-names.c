@@ -28,7 +28,7 @@ apr_cross_products_get_feature_names (AprCrossProducts *self)
 static void
 take_names (AprCrossProducts *self, char ***place, const char *const *names, const char *property)
 {
-  if (names == NULL && *place == NULL)
+  if (apr_feature_names_equal (*place, (char **) names))
     return;
 
   apr_strings_set (place, names);

@@ -487,6 +487,7 @@ apr_table_reader_set_decimal_comma (AprTableReader *self, gboolean decimal_comma
 {
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
+  decimal_comma = !!decimal_comma;
   if (self->decimal_comma == decimal_comma ||
       refuse_late_choice (self, "decimal-comma", self->columns != NULL))
     return;
@@ -526,6 +527,7 @@ apr_table_reader_set_drop_missing (AprTableReader *self, gboolean drop_missing)
 {
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
+  drop_missing = !!drop_missing;
   if (self->drop_missing == drop_missing || refuse_late_choice (self, "drop-missing", self->started))
     return;
   self->drop_missing = drop_missing;

@@ -301,6 +301,7 @@ test_feature_names (void)
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
   g_autoptr (GBytes) bytes = NULL;
   g_autoptr (GError) error = NULL;
+  int n_notified = 0;
 
   g_assert_null (apr_cross_products_get_feature_names (state));
   g_assert_true (apr_cross_products_check_feature_names (state, others, NULL));
@@ -323,6 +324,14 @@ test_feature_names (void)
   g_assert_true (apr_cross_products_set_feature_names (state, names, NULL));
   g_assert_true (apr_cross_products_set_feature_names (other, others, NULL));
   g_assert_false (apr_cross_products_equal (state, nameless));
+
+  /* The same names again are no news. */
+  g_signal_connect (state, "notify::feature-names", G_CALLBACK (count_notify), &n_notified);
+  g_assert_true (apr_cross_products_set_feature_names (state, names, NULL));
+  g_assert_cmpint (n_notified, ==, 0);
+  g_assert_true (apr_cross_products_set_feature_names (state, others, NULL));
+  g_assert_true (apr_cross_products_set_feature_names (state, names, NULL));
+  g_assert_cmpint (n_notified, ==, 2);
 
   g_assert_false (apr_cross_products_merge (state, other, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);

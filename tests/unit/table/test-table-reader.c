@@ -255,6 +255,24 @@ test_late_choice (void)
 }
 
 static void
+test_truth (void)
+{
+  g_autoptr (AprTableReader) reader = reader_new ("a,b\n1,2\n", -1);
+  guint n_notified = 0;
+
+  g_test_summary ("Any number that is not 0 is true.");
+
+  g_signal_connect_swapped (reader, "notify", G_CALLBACK (count_calls), &n_notified);
+  apr_table_reader_set_drop_missing (reader, 1);
+  apr_table_reader_set_drop_missing (reader, 2);
+  g_assert_cmpint (apr_table_reader_get_drop_missing (reader), ==, TRUE);
+  apr_table_reader_set_decimal_comma (reader, 2);
+  apr_table_reader_set_decimal_comma (reader, 1);
+  g_assert_cmpint (apr_table_reader_get_decimal_comma (reader), ==, TRUE);
+  g_assert_cmpuint (n_notified, ==, 2);
+}
+
+static void
 test_own_choice (void)
 {
   static const char *const names[] = { "first column", "second column", "third column", NULL };
@@ -668,6 +686,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-reader/late-choice", test_late_choice);
   g_test_add_func ("/table-reader/late-choice/names", test_choice_after_names);
   g_test_add_func ("/table-reader/late-choice/own", test_own_choice);
+  g_test_add_func ("/table-reader/truth", test_truth);
   g_test_add_func ("/table-reader/blocks", test_blocks);
   g_test_add_func ("/table-reader/line-of-error", test_line_of_error);
   g_test_add_func ("/table-reader/hostile", test_hostile);
