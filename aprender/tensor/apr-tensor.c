@@ -350,11 +350,11 @@ apr_tensor_new_from_memory (AprDType dtype,
 /**
  * apr_tensor_get_memory:
  * @self: a tensor
- * @dtype: (out): the dtype of the elements
- * @shape: (out) (transfer none) (array length=n_dims): the size along each dimension
- * @n_dims: (out): the number of dimensions
- * @memory: (out) (nullable): the elements, row-major and little-endian; may be `NULL` if there are none
- * @size: (out): the number of bytes at @memory
+ * @dtype: (out) (optional): the dtype of the elements
+ * @shape: (out) (optional) (transfer none) (array length=n_dims): the size along each dimension
+ * @n_dims: (out) (optional): the number of dimensions
+ * @memory: (out) (optional) (nullable): the elements, row-major and little-endian; may be `NULL` if there are none
+ * @size: (out) (optional): the number of bytes at @memory
  *
  * Gets everything that is needed to read a tensor in place, in one call.
  *
@@ -367,12 +367,19 @@ void
 apr_tensor_get_memory (
   AprTensor *self, AprDType *dtype, const gsize **shape, gsize *n_dims, gconstpointer *memory, gsize *size)
 {
+  gconstpointer data;
+
   g_return_if_fail (self != NULL);
 
-  *dtype = self->dtype;
-  *shape = self->shape;
-  *n_dims = self->n_dims;
-  *memory = g_bytes_get_data (self->bytes, size);
+  data = g_bytes_get_data (self->bytes, size);
+  if (dtype != NULL)
+    *dtype = self->dtype;
+  if (shape != NULL)
+    *shape = self->shape;
+  if (n_dims != NULL)
+    *n_dims = self->n_dims;
+  if (memory != NULL)
+    *memory = data;
 }
 
 /**

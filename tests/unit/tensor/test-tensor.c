@@ -205,6 +205,7 @@ test_memory (void)
   gsize n_dims, size;
   AprDType dtype;
 
+  apr_tensor_get_memory (row, NULL, NULL, NULL, NULL, NULL);
   apr_tensor_get_memory (row, &dtype, &found, &n_dims, &place, &size);
   g_assert_cmpint (dtype, ==, APR_DTYPE_F64);
   g_assert_cmpuint (n_dims, ==, 2);
