@@ -6,9 +6,11 @@
 G_BEGIN_DECLS
 
 /* That @result is of the asynchronous method with the tag @source_tag, called for @source, or of such a function where
- * @source is %NULL. The message names @function, or the class of @source where @function is %NULL.
+ * @source is %NULL, and that it is taken for the first time. The message names @function, or the class of @source where
+ * @function is %NULL.
  *
- * Returns: (transfer none) (nullable): @result; %NULL with %APR_ERROR_FAILED where it is of another method or object */
+ * Returns: (transfer none) (nullable): @result, which is to be taken now; %NULL with %APR_ERROR_FAILED where it is of
+ * another method or object, or has been taken before */
 GTask *apr_task_check (
   GAsyncResult *result, gpointer source, gpointer source_tag, const char *function, GError **error);
 

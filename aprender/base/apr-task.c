@@ -7,8 +7,19 @@ GTask *
 apr_task_check (
   GAsyncResult *result, gpointer source, gpointer source_tag, const char *function, GError **error)
 {
+  static const char taken[] = "apr-taken";
+
   if (g_task_is_valid (result, source) && g_task_get_source_tag (G_TASK (result)) == source_tag)
-    return G_TASK (result);
+    {
+      if (g_object_get_data (G_OBJECT (result), taken) == NULL)
+        {
+          g_object_set_data (G_OBJECT (result), taken, result);
+          return G_TASK (result);
+        }
+
+      g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The result has been taken before");
+      return NULL;
+    }
 
   if (source == NULL)
     g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The result is not that of %s ()", function);

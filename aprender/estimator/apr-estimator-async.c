@@ -169,22 +169,8 @@ AprEstimatorCall *
 apr_estimator_call_finish (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error)
 {
   GTask *task = apr_task_check (result, self, source_tag, NULL, error);
-  AprEstimatorCall *call;
 
-  if (task == NULL)
-    return NULL;
-
-  call = g_task_get_task_data (task);
-  if (call != NULL && call->is_finished)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The result has been taken before");
-      return NULL;
-    }
-
-  if (call != NULL)
-    call->is_finished = TRUE;
-
-  return g_task_propagate_boolean (task, error) ? call : NULL;
+  return task != NULL && g_task_propagate_boolean (task, error) ? g_task_get_task_data (task) : NULL;
 }
 
 gpointer

@@ -117,7 +117,6 @@ struct _AprEstimatorCall
   AprFitted *fitted; /* (owned) (nullable) */
   GObject *object;   /* (owned) (nullable): a reader or a writer */
 
-  gboolean is_finished; /* the result has been taken */
   double number;
   gpointer results[2]; /* (owned) (nullable) */
   GDestroyNotify free_result;

@@ -73,6 +73,13 @@ apr_tensor_cast_async (AprTensor *self,
   g_task_run_in_thread (task, cast_in_thread);
 }
 
+static gboolean
+is_of_other_tensor (GAsyncResult *result, AprTensor *self)
+{
+  return g_task_is_valid (result, NULL) && g_task_get_source_tag (G_TASK (result)) == apr_tensor_cast_async &&
+         ((const Cast *) g_task_get_task_data (G_TASK (result)))->tensor != self;
+}
+
 /**
  * apr_tensor_cast_finish:
  * @self: the tensor that is cast
@@ -95,15 +102,13 @@ apr_tensor_cast_finish (AprTensor *self, GAsyncResult *result, GError **error)
   g_return_val_if_fail (self != NULL, NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  task = apr_task_check (result, NULL, apr_tensor_cast_async, "apr_tensor_cast_async", error);
-  if (task == NULL)
-    return NULL;
-  if (((const Cast *) g_task_get_task_data (task))->tensor != self)
+  if (is_of_other_tensor (result, self))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
                    "The result is not that of apr_tensor_cast_async () of this tensor");
       return NULL;
     }
+  task = apr_task_check (result, NULL, apr_tensor_cast_async, "apr_tensor_cast_async", error);
 
-  return g_task_propagate_pointer (task, error);
+  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }

@@ -212,7 +212,7 @@ test_finish_is_misused (Folder *folder, gconstpointer unused)
   guint i;
   guint j;
 
-  g_test_summary ("The result of another call or writer fails, and the right one is still there.");
+  g_test_summary ("The result of another call or writer fails, and the right one is still there, once.");
 
   apr_safetensors_writer_write_to_file_async (writer, file, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[0]);
   apr_safetensors_writer_write_shards_async (writer, dir, "s", 24, G_PRIORITY_DEFAULT, NULL, keep_cb,
@@ -230,6 +230,9 @@ test_finish_is_misused (Folder *folder, gconstpointer unused)
         }
       g_assert_true (finish[i](writer, results[i], &error));
       g_assert_no_error (error);
+      g_assert_false (finish[i](writer, results[i], &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+      g_clear_error (&error);
     }
   for (i = 0; i < G_N_ELEMENTS (results); i++)
     g_object_unref (results[i]);

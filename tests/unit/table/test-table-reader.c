@@ -631,6 +631,10 @@ test_finish_is_misused (void)
     }
   g_assert_true (apr_table_reader_read_names_finish (reader, results[0], &error));
   g_assert_true (apr_table_reader_read_finish (reader, results[1], NULL, NULL, NULL, &error));
+  g_assert_false (apr_table_reader_read_finish (reader, results[1], &none, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_assert_null (none);
+  g_clear_error (&error);
   g_assert_cmpuint (apr_table_reader_get_n_rows (reader), ==, 1);
   for (i = 0; i < G_N_ELEMENTS (results); i++)
     g_object_unref (results[i]);
