@@ -47,13 +47,19 @@ create_with_hyper_parameters (GType type, GHashTable *metadata, GError **error)
 
   for (i = 0; i < n; i++)
     {
-      g_autofree char *key = apr_hyper_parameter_get_key (pspecs[i]);
+      g_autofree char *key = apr_hyper_parameter_get_key (pspecs[i], error);
       g_autofree char *full_key = g_strconcat (APR_MODEL_PREFIX, key, NULL);
+      g_autofree char *unset_key = g_strconcat (full_key, APR_MODEL_SUFFIX_UNSET, NULL);
       const char *text = g_hash_table_lookup (metadata, full_key);
 
-      if (text == NULL)
+      if (key == NULL)
+        break;
+      if (text == NULL &&
+          !(G_IS_PARAM_SPEC_STRING (pspecs[i]) && g_hash_table_contains (metadata, unset_key)))
         continue;
-      if (!apr_hyper_parameter_from_string (pspecs[i], text, &values[n_found], error))
+      if (text == NULL)
+        g_value_init (&values[n_found], pspecs[i]->value_type);
+      else if (!apr_hyper_parameter_from_string (pspecs[i], text, &values[n_found], error))
         break;
       names[n_found++] = pspecs[i]->name;
     }
@@ -133,21 +139,29 @@ create_from_reader (GType type, AprSafetensorsReader *reader, GError **error)
   return check_model (type, metadata, error) ? create_with_hyper_parameters (type, metadata, error) : NULL;
 }
 
-static AprEstimator *
-load_from_reader (GType type, AprSafetensorsReader *reader, GCancellable *cancellable, GError **error)
+gboolean
+apr_estimator_load_into (AprEstimator *self,
+                         AprSafetensorsReader *reader,
+                         GCancellable *cancellable,
+                         GError **error)
 {
-  g_autoptr (AprEstimator) self = create_from_reader (type, reader, error);
   gboolean loaded;
-
-  if (self == NULL)
-    return NULL;
 
   /* The virtual function takes none. */
   apr_run_push_cancellable (cancellable);
   loaded = apr_estimator_update (self, load_tensors, reader, cancellable, error);
   apr_run_pop_cancellable (cancellable);
 
-  return loaded ? g_steal_pointer (&self) : NULL;
+  return loaded;
+}
+
+static AprEstimator *
+load_from_reader (GType type, AprSafetensorsReader *reader, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (AprEstimator) self = create_from_reader (type, reader, error);
+
+  return self != NULL && apr_estimator_load_into (self, reader, cancellable, error) ? g_steal_pointer (&self)
+                                                                                    : NULL;
 }
 
 static gboolean

@@ -49,6 +49,12 @@ gpointer apr_estimator_ref_results (AprEstimator *self) G_GNUC_WARN_UNUSED_RESUL
 AprEstimator *
 apr_estimator_create (GType type, guint n, const char **names, const GValue *values, GError **error);
 
+/* Takes what a file has beside the hyper-parameters. */
+gboolean apr_estimator_load_into (AprEstimator *self,
+                                  AprSafetensorsReader *reader,
+                                  GCancellable *cancellable,
+                                  GError **error);
+
 /* An update is a fit, a load or whatever else replaces what the estimator knows. There is one at a time: it begins,
  * finds something, and ends in the caller's main context with a swap and its notifications. */
 

@@ -9,23 +9,6 @@
 #include "aprender/estimator/apr-hyper-parameters-private.h"
 #include "aprender/estimator/apr-model-file-private.h"
 
-static void
-copy_transient_properties (AprEstimator *from, AprEstimator *to)
-{
-  guint n;
-  g_autofree GParamSpec **pspecs = apr_transient_properties_list (G_OBJECT_GET_CLASS (from), &n);
-  guint i;
-
-  for (i = 0; i < n; i++)
-    {
-      g_auto (GValue) value = G_VALUE_INIT;
-
-      g_value_init (&value, pspecs[i]->value_type);
-      g_object_get_property (G_OBJECT (from), pspecs[i]->name, &value);
-      g_object_set_property (G_OBJECT (to), pspecs[i]->name, &value);
-    }
-}
-
 AprEstimator *
 apr_estimator_create (GType type, guint n, const char **names, const GValue *values, GError **error)
 {
@@ -46,7 +29,7 @@ static AprEstimator *
 clone_estimator (AprEstimator *self, GError **error)
 {
   guint n;
-  g_autofree GParamSpec **pspecs = apr_hyper_parameters_list (G_OBJECT_GET_CLASS (self), &n);
+  g_autofree GParamSpec **pspecs = apr_cloned_properties_list (G_OBJECT_GET_CLASS (self), &n);
   g_autofree const char **names = g_new (const char *, n);
   g_autofree GValue *values = g_new0 (GValue, n);
   AprEstimator *clone;
@@ -62,8 +45,6 @@ clone_estimator (AprEstimator *self, GError **error)
   clone = apr_estimator_create (G_OBJECT_TYPE (self), n, names, values, error);
   for (i = 0; i < n; i++)
     g_value_unset (&values[i]);
-  if (clone != NULL)
-    copy_transient_properties (self, clone);
 
   return clone;
 }
@@ -142,27 +123,29 @@ AprEstimator *
 apr_estimator_copy (AprEstimator *self, GError **error)
 {
   g_autoptr (AprFitted) fitted = NULL;
+  g_autoptr (AprEstimator) copy = NULL;
+  g_autoptr (AprSafetensorsReader) reader = NULL;
   g_autoptr (GBytes) bytes = NULL;
-  AprEstimator *loaded;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
+
+  copy = clone_estimator (self, error);
+  if (copy == NULL)
+    return NULL;
 
   fitted = apr_estimator_ref_fitted (self);
   if (fitted->n_features == 0 || has_all (self, fitted))
     {
-      AprEstimator *copy = clone_estimator (self, error);
-
-      if (copy != NULL)
-        apr_estimator_set_fitted (copy, fitted);
-      return copy;
+      apr_estimator_set_fitted (copy, fitted);
+      return g_steal_pointer (&copy);
     }
 
   bytes = apr_estimator_to_bytes (self, error);
-  loaded = bytes != NULL ? apr_estimator_from_bytes (G_OBJECT_TYPE (self), bytes, error) : NULL;
-  if (loaded != NULL)
-    copy_transient_properties (self, loaded);
+  reader = bytes != NULL ? apr_safetensors_reader_new_from_bytes (bytes, error) : NULL;
+  if (reader == NULL || !apr_estimator_load_into (copy, reader, NULL, error))
+    return NULL;
 
-  return loaded;
+  return g_steal_pointer (&copy);
 }
 
 static gboolean
@@ -187,12 +170,19 @@ add_metadata (AprEstimator *self, const AprFitted *fitted, AprSafetensorsWriter 
 
   for (i = 0; i < n; i++)
     {
-      g_autofree char *key = apr_hyper_parameter_get_key (pspecs[i]);
+      g_autofree char *key = apr_hyper_parameter_get_key (pspecs[i], error);
       g_autofree char *full_key = g_strconcat (APR_MODEL_PREFIX, key, NULL);
       g_autofree char *text = NULL;
 
-      if (!apr_hyper_parameter_to_string (G_OBJECT (self), pspecs[i], &text, error))
+      if (key == NULL || !apr_hyper_parameter_to_string (G_OBJECT (self), pspecs[i], &text, error))
         return FALSE;
+      if (apr_hyper_parameter_is_unset (G_OBJECT (self), pspecs[i]))
+        {
+          g_autofree char *unset_key = g_strconcat (full_key, APR_MODEL_SUFFIX_UNSET, NULL);
+
+          if (!apr_safetensors_writer_set_metadata (writer, unset_key, "true", error))
+            return FALSE;
+        }
       if (text != NULL && !apr_safetensors_writer_set_metadata (writer, full_key, text, error))
         return FALSE;
     }

@@ -15,13 +15,18 @@ G_BEGIN_DECLS
 /* Returns: (array length=n) (transfer container) */
 GParamSpec **apr_hyper_parameters_list (GObjectClass *klass, guint *n);
 
-/* Those of a class that are transient, and can be written at any time.
+/* The same and those that are transient: what a clone is made with.
  *
  * Returns: (array length=n) (transfer container) */
-GParamSpec **apr_transient_properties_list (GObjectClass *klass, guint *n);
+GParamSpec **apr_cloned_properties_list (GObjectClass *klass, guint *n);
 
-/* “fit_intercept” for the property fit-intercept. */
-char *apr_hyper_parameter_get_key (GParamSpec *pspec);
+/* “fit_intercept” for the property fit-intercept.
+ *
+ * Returns: (nullable): NULL with an error where the library has something else under that key */
+char *apr_hyper_parameter_get_key (GParamSpec *pspec, GError **error);
+
+/* Whether it is a string that is NULL, but not by default: a file has to say so. */
+gboolean apr_hyper_parameter_is_unset (GObject *object, GParamSpec *pspec);
 
 /* False with an error for a type that no string stands for. @text is NULL for a string property that is
  * unset, and for what is left out. */

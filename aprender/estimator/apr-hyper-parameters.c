@@ -34,17 +34,34 @@ apr_hyper_parameters_list (GObjectClass *klass, guint *n)
 }
 
 GParamSpec **
-apr_transient_properties_list (GObjectClass *klass, guint *n)
+apr_cloned_properties_list (GObjectClass *klass, guint *n)
 {
-  return list_properties (
-    klass, G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_DEPRECATED | APR_PARAM_TRANSIENT,
-    G_PARAM_READWRITE | APR_PARAM_TRANSIENT, n);
+  return list_properties (klass, G_PARAM_READWRITE | G_PARAM_DEPRECATED, G_PARAM_READWRITE, n);
+}
+
+/* What the library writes into a file under other keys than those of hyper-parameters are the model and the format, and
+ * results and names, which are properties of the classes that write them. */
+static gboolean
+has_key_of_library (GParamSpec *pspec)
+{
+  GObjectClass *parent = g_type_class_peek (g_type_parent (pspec->owner_type));
+  GParamSpec *inherited = parent != NULL ? g_object_class_find_property (parent, pspec->name) : NULL;
+
+  return strcmp (pspec->name, "model") == 0 || strcmp (pspec->name, "format") == 0 ||
+         (inherited != NULL &&
+          ((inherited->flags & G_PARAM_WRITABLE) == 0 || inherited->owner_type == APR_TYPE_ESTIMATOR));
 }
 
 char *
-apr_hyper_parameter_get_key (GParamSpec *pspec)
+apr_hyper_parameter_get_key (GParamSpec *pspec, GError **error)
 {
-  return g_strdelimit (g_strdup (pspec->name), "-", '_');
+  if (!has_key_of_library (pspec))
+    return g_strdelimit (g_strdup (pspec->name), "-", '_');
+
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "The hyper-parameter “%s” of %s cannot be stored: a file has something else by that name",
+               pspec->name, g_type_name (pspec->owner_type));
+  return NULL;
 }
 
 /* For GLib, a number within 1e-90 of the default is the default. */
@@ -104,11 +121,26 @@ parse_vector (const char *text, GValue *value)
 }
 
 gboolean
+apr_hyper_parameter_is_unset (GObject *object, GParamSpec *pspec)
+{
+  g_auto (GValue) value = G_VALUE_INIT;
+
+  if (!G_IS_PARAM_SPEC_STRING (pspec) || G_PARAM_SPEC_STRING (pspec)->default_value == NULL)
+    return FALSE;
+
+  g_value_init (&value, pspec->value_type);
+  g_object_get_property (object, pspec->name, &value);
+
+  return g_value_get_string (&value) == NULL;
+}
+
+gboolean
 apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, GError **error)
 {
   /* The C library rounds numbers in text as the program around rounds. */
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_auto (GValue) value = G_VALUE_INIT;
+  g_auto (GValue) number = G_VALUE_INIT;
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
   GEnumValue *entry;
 
@@ -126,17 +158,21 @@ apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, 
     case G_TYPE_BOOLEAN:
       *text = g_strdup (g_value_get_boolean (&value) ? "true" : "false");
       return TRUE;
+    case G_TYPE_CHAR:
     case G_TYPE_INT:
-      *text = g_strdup_printf ("%d", g_value_get_int (&value));
-      return TRUE;
-    case G_TYPE_UINT:
-      *text = g_strdup_printf ("%u", g_value_get_uint (&value));
-      return TRUE;
+    case G_TYPE_LONG:
     case G_TYPE_INT64:
-      *text = g_strdup_printf ("%" G_GINT64_FORMAT, g_value_get_int64 (&value));
+      g_value_init (&number, G_TYPE_INT64);
+      g_value_transform (&value, &number);
+      *text = g_strdup_printf ("%" G_GINT64_FORMAT, g_value_get_int64 (&number));
       return TRUE;
+    case G_TYPE_UCHAR:
+    case G_TYPE_UINT:
+    case G_TYPE_ULONG:
     case G_TYPE_UINT64:
-      *text = g_strdup_printf ("%" G_GUINT64_FORMAT, g_value_get_uint64 (&value));
+      g_value_init (&number, G_TYPE_UINT64);
+      g_value_transform (&value, &number);
+      *text = g_strdup_printf ("%" G_GUINT64_FORMAT, g_value_get_uint64 (&number));
       return TRUE;
     case G_TYPE_FLOAT:
       *text = g_strdup (g_ascii_dtostr (buffer, sizeof buffer, (double) g_value_get_float (&value)));
@@ -166,37 +202,59 @@ apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, 
     }
 }
 
+static gboolean
+parse_signed (const char *text, gint64 min, gint64 max, GValue *value)
+{
+  g_auto (GValue) number = G_VALUE_INIT;
+  gint64 i;
+
+  if (!g_ascii_string_to_signed (text, 10, min, max, &i, NULL))
+    return FALSE;
+
+  g_value_init (&number, G_TYPE_INT64);
+  g_value_set_int64 (&number, i);
+  return g_value_transform (&number, value);
+}
+
+static gboolean
+parse_unsigned (const char *text, guint64 max, GValue *value)
+{
+  g_auto (GValue) number = G_VALUE_INIT;
+  guint64 u;
+
+  if (!g_ascii_string_to_unsigned (text, 10, 0, max, &u, NULL))
+    return FALSE;
+
+  g_value_init (&number, G_TYPE_UINT64);
+  g_value_set_uint64 (&number, u);
+  return g_value_transform (&number, value);
+}
+
 /* Whole numbers and doubles, and nothing behind them. */
 static gboolean
 parse_number (GParamSpec *pspec, const char *text, GValue *value)
 {
-  gint64 i = 0;
-  guint64 u = 0;
-  double d = 0;
+  double d;
   char *end = NULL;
 
   switch (G_TYPE_FUNDAMENTAL (pspec->value_type))
     {
+    case G_TYPE_CHAR:
+      return parse_signed (text, G_MININT8, G_MAXINT8, value);
+    case G_TYPE_UCHAR:
+      return parse_unsigned (text, G_MAXUINT8, value);
     case G_TYPE_INT:
-      if (!g_ascii_string_to_signed (text, 10, G_MININT, G_MAXINT, &i, NULL))
-        return FALSE;
-      g_value_set_int (value, (gint) i);
-      return TRUE;
+      return parse_signed (text, G_MININT, G_MAXINT, value);
     case G_TYPE_UINT:
-      if (!g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT, &u, NULL))
-        return FALSE;
-      g_value_set_uint (value, (guint) u);
-      return TRUE;
+      return parse_unsigned (text, G_MAXUINT, value);
+    case G_TYPE_LONG:
+      return parse_signed (text, G_MINLONG, G_MAXLONG, value);
+    case G_TYPE_ULONG:
+      return parse_unsigned (text, G_MAXULONG, value);
     case G_TYPE_INT64:
-      if (!g_ascii_string_to_signed (text, 10, G_MININT64, G_MAXINT64, &i, NULL))
-        return FALSE;
-      g_value_set_int64 (value, i);
-      return TRUE;
+      return parse_signed (text, G_MININT64, G_MAXINT64, value);
     case G_TYPE_UINT64:
-      if (!g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT64, &u, NULL))
-        return FALSE;
-      g_value_set_uint64 (value, u);
-      return TRUE;
+      return parse_unsigned (text, G_MAXUINT64, value);
     default:
       d = g_ascii_strtod (text, &end);
       if (end == text || *end != '\0')
@@ -227,8 +285,12 @@ parse_value (GParamSpec *pspec, const char *text, GValue *value)
       if (entry != NULL)
         g_value_set_enum (value, entry->value);
       return entry != NULL;
+    case G_TYPE_CHAR:
+    case G_TYPE_UCHAR:
     case G_TYPE_INT:
     case G_TYPE_UINT:
+    case G_TYPE_LONG:
+    case G_TYPE_ULONG:
     case G_TYPE_INT64:
     case G_TYPE_UINT64:
     case G_TYPE_FLOAT:
