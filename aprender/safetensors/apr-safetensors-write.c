@@ -135,7 +135,8 @@ apr_safetensors_writer_write_to_path (AprSafetensorsWriter *self, const char *pa
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
- * Writes to a stream, which stays open.
+ * Writes to a stream, which stays open. Blocks until everything is written;
+ * [method@Apr.SafetensorsWriter.write_to_bytes_async] and [method@Gio.OutputStream.write_bytes_async] do not.
  *
  * Fails with the stream's errors, and otherwise like [method@Apr.SafetensorsWriter.write_to_file]. After a failure a
  * part may have been written.
