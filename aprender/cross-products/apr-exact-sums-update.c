@@ -281,7 +281,8 @@ update (AprExactSums *self,
 
   apr_exact_sums_set_cancellable (self, cancellable);
   if (precision == APR_PRECISION_DOUBLE)
-    job.base.shifts = shifts = apr_sums_shift_find (&job.base.x, &job.base.y);
+    job.base.shifts = shifts =
+      apr_sums_shift_find (&job.base.x, &job.base.y, job.base.weighted ? &job.base.weights : NULL);
   if (shifts != NULL && !apr_exact_sums_is_zero (self))
     {
       /* What is there already is not shifted. */

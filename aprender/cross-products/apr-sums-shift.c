@@ -12,7 +12,8 @@
  *   sum of w x_i x_j = sum of w d_i d_j + s_i (sum of w d_j) + s_j (sum of w x_i)
  *
  * of which the first was rounded in double, and what is added here is exact. With the mean of the first 256 of n rows
- * as s, sum (x - s)^2 is at most 1 + n / 256 times sum (x - mean)^2, whatever the rows behind them are. */
+ * as s, sum (x - s)^2 is at most 1 + n / 256 times sum (x - mean)^2, whatever the rows behind them are. With weights it
+ * is the weighted mean of 256 rows from the first on that has one. */
 
 /* Rows that tell the shifts: those of a block whose sums are rounded. */
 #define ROWS APR_SLICE_ROWS
@@ -24,12 +25,13 @@
 #define PIECE_BITS 30
 #define PIECES 2
 
-/* Near the mean of some values, and exactly the value where all are the same; 0 where the mean is as near to 0 as to
- * the values. */
+/* Near the mean of some values with weights, and exactly the value where all are the same; 0 where the mean is as near
+ * to 0 as to the values. */
 static double
-find_shift (const double *values, gsize n)
+find_shift (const double *values, const double *weights, gsize n)
 {
   double first = values[0];
+  double total = 0;
   double sum = 0;
   double squares = 0;
   double mean;
@@ -39,11 +41,14 @@ find_shift (const double *values, gsize n)
 
   for (i = 0; i < n; i++)
     {
-      sum += values[i] - first;
-      squares += (values[i] - first) * (values[i] - first);
+      double difference = weights[i] > 0 ? values[i] - first : 0;
+
+      total += weights[i];
+      sum += weights[i] * difference;
+      squares += weights[i] * difference * difference;
     }
-  mean = first + sum / (double) n;
-  deviation = sqrt (fabs (squares / (double) n - sum / (double) n * (sum / (double) n)));
+  mean = first + sum / total;
+  deviation = sqrt (fabs (squares / total - sum / total * (sum / total)));
   /* A NaN does not pass. */
   if (!(fabs (mean) > deviation && fabs (mean) < MAX_SHIFT && fabs (mean) > DBL_MIN / DBL_EPSILON))
     return 0;
@@ -56,24 +61,52 @@ find_shift (const double *values, gsize n)
   return ldexp (rint (ldexp (mean, 3 - exponent)), exponent - 3);
 }
 
+/* The weights of rows from the first on that has one, beside the largest of them; @first is the number of rows where
+ * none has. */
+static gsize
+find_weights (const AprRows *weights, gsize n_rows, gsize *first, double *values)
+{
+  double largest = 0;
+  gsize n;
+  gsize i;
+
+  for (*first = 0; weights != NULL && *first < n_rows; (*first)++)
+    {
+      apr_rows_read (weights, *first, 1, 0, 1, 1, values);
+      if (values[0] > 0)
+        break;
+    }
+  n = MIN (n_rows - *first, ROWS);
+  if (weights != NULL)
+    apr_rows_read (weights, *first, n, 0, 1, 1, values);
+  for (i = 0; i < n; i++)
+    largest = weights != NULL ? fmax (largest, values[i]) : 1;
+  for (i = 0; i < n; i++)
+    values[i] = weights != NULL ? values[i] / largest : 1;
+
+  return n;
+}
+
 double *
-apr_sums_shift_find (const AprRows *x, const AprRows *y)
+apr_sums_shift_find (const AprRows *x, const AprRows *y, const AprRows *weights)
 {
   gsize n_columns = x->n_columns + y->n_columns;
-  gsize n = MIN (x->n_rows, ROWS);
   g_autofree double *shifts = g_new0 (double, n_columns);
+  double row_weights[ROWS];
   double values[ROWS];
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gboolean any = FALSE;
+  gsize first;
+  gsize n = find_weights (weights, x->n_rows, &first, row_weights);
   gsize i;
 
   for (i = 0; i < n_columns && n > 0; i++)
     {
       if (i < x->n_columns)
-        apr_rows_read (x, 0, n, i, 1, 1, values);
+        apr_rows_read (x, first, n, i, 1, 1, values);
       else
-        apr_rows_read (y, 0, n, i - x->n_columns, 1, 1, values);
-      shifts[i] = find_shift (values, n);
+        apr_rows_read (y, first, n, i - x->n_columns, 1, 1, values);
+      shifts[i] = find_shift (values, row_weights, n);
       any = any || shifts[i] != 0;
     }
 

@@ -215,36 +215,34 @@ static AprDoubleDouble
 find_distance (AprDoubleDoubles matrix, const AprDoubleDouble *v, gsize n, double limit)
 {
   g_autofree AprDoubleDouble *rest = g_new (AprDoubleDouble, n + 1);
+  g_autofree AprDoubleDouble *row = g_new (AprDoubleDouble, n + 1);
+  g_autofree AprDoubleDouble *pivots = g_new (AprDoubleDouble, n + 1);
   AprDoubleDouble sum = { 0, 0 };
   gsize i;
   gsize j;
   gsize k;
 
-  /* L D L', row by row: L below the diagonal, D on it. */
+  /* L D L', row by row: L below the diagonal. The row of L D is kept until the next one. */
   for (i = 0; i < n; i++)
     {
-      AprDoubleDouble pivot = apr_double_doubles_get (matrix, i, i);
-
+      pivots[i] = apr_double_doubles_get (matrix, i, i);
       rest[i] = v[i];
       for (j = 0; j < i; j++)
         {
-          AprDoubleDouble entry = apr_double_doubles_get (matrix, i, j);
           AprDoubleDouble factor;
 
+          row[j] = apr_double_doubles_get (matrix, i, j);
           for (k = 0; k < j; k++)
-            entry = apr_dd_subtract (entry, apr_dd_multiply (apr_double_doubles_get (matrix, k, i),
-                                                             apr_double_doubles_get (matrix, j, k)));
-          /* What L is multiplied by D stays above the diagonal. */
-          factor = apr_dd_divide (entry, apr_double_doubles_get (matrix, j, j));
-          apr_double_doubles_set (matrix, j, i, entry);
+            row[j] =
+              apr_dd_subtract (row[j], apr_dd_multiply (row[k], apr_double_doubles_get (matrix, j, k)));
+          factor = apr_dd_divide (row[j], pivots[j]);
           apr_double_doubles_set (matrix, i, j, factor);
-          pivot = apr_dd_subtract (pivot, apr_dd_multiply (entry, factor));
+          pivots[i] = apr_dd_subtract (pivots[i], apr_dd_multiply (row[j], factor));
           rest[i] = apr_dd_subtract (rest[i], apr_dd_multiply (factor, rest[j]));
         }
-      if (!(pivot.high > limit))
+      if (!(pivots[i].high > limit))
         return (AprDoubleDouble){ NAN, 0 };
-      apr_double_doubles_set (matrix, i, i, pivot);
-      sum = apr_dd_add (sum, apr_dd_divide (apr_dd_multiply (rest[i], rest[i]), pivot));
+      sum = apr_dd_add (sum, apr_dd_divide (apr_dd_multiply (rest[i], rest[i]), pivots[i]));
     }
 
   return sum;

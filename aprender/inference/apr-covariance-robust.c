@@ -405,7 +405,10 @@ apr_covariance_init_robust (AprCovariance *self,
   mpz_t entry;
   gsize i;
 
-  *self = (AprCovariance){ .target = target, .unknown = inference->df_residual == 0 };
+  *self = (AprCovariance){
+    .target = target,
+    .unknown = inference->df_residual == 0 || apr_inference_is_uncertain (inference, target),
+  };
   roots = find_roots (inference, source, x, y, sample_weight, kind, target, run, &exponent, &any, error);
   if (roots == NULL)
     return FALSE;

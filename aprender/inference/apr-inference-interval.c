@@ -36,8 +36,9 @@
 #define ESTIMABLE 1e-9
 #define ESTIMABLE_ROUNDED 1e-6
 
-/* The factors of a relation err by up to 2^-55 of their length. A part counts as if its factor were at least this much
- * of the length, so that what rounding leaves of a factor of 0 decides nothing: times 1e-9 it is still above 2^-50. */
+/* The factors of a relation err by up to 2^-55 of their length. A part counts, beside the size that it has, with this
+ * much of the length times its distance from the mean, so that what rounding leaves of a factor of 0 decides nothing:
+ * times 1e-9 it is still above 2^-50. */
 #define LEAST_FACTOR 0x1p-20
 
 /* What rounding may change in a variance computed in double, relative to it. */
@@ -398,7 +399,7 @@ prepare_doubles (Intervals *self)
 
 /* Whether the prediction for a row is estimable: the same for all coefficients that fit the samples equally well. It
  * is where the dependent features are the sums of the others that they were in the samples. @least has, for each of
- * them, what its factors count as at least. */
+ * them, what counts beside its factors. */
 static gboolean
 check_row (const Intervals *self, const double *least, gsize row, GError **error)
 {
@@ -428,7 +429,8 @@ check_row (const Intervals *self, const double *least, gsize row, GError **error
 
           value = ldexp (read_value (self, row, j), exponent) * weight;
           difference -= factor * (value - inference->centre[j].high);
-          size += fmax (fabs (factor), least[i]) * (fabs (value) + fabs (inference->centre[j].high));
+          size += fabs (factor) * (fabs (value) + fabs (inference->centre[j].high)) +
+                  least[i] * fabs (value - inference->centre[j].high);
         }
       if (!(fabs (difference) <= (rounded ? ESTIMABLE_ROUNDED : ESTIMABLE) * size))
         {

@@ -251,10 +251,9 @@ describe_terms (const AprInference *self,
   if (has_covariances)
     covariances = new_undefined (n_covariances);
 
-  /* Without degrees of freedom they are not known. */
-  if (self->df_residual > 0 && statistics->covariance_kind != APR_COVARIANCE_CLASSICAL)
+  if (!statistics->factors.unknown && statistics->covariance_kind != APR_COVARIANCE_CLASSICAL)
     apr_covariance_describe (&statistics->factors, run, standard_errors, covariances);
-  else if (self->df_residual > 0 && !apr_inference_is_uncertain (self, target))
+  else if (!statistics->factors.unknown)
     find_covariances (self, target, standard_errors, covariances);
 
   /* A p-value takes tens of microseconds. */

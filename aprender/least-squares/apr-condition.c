@@ -25,6 +25,13 @@ typedef struct
   double *factors;                  /* (unowned) by column: E divided by a power of two */
 } Design;
 
+/* Exponents are sums and differences of a few of those that sums of products have, which are far within an int. */
+static double
+scale (double value, gint64 exponent)
+{
+  return ldexp (value, (gint) exponent);
+}
+
 static double
 dot (const double *a, const double *b, gsize n)
 {
@@ -90,7 +97,7 @@ divide (gconstpointer data, double *x)
     features[i] -= matrix->means[i] * first;
   exponent = matrix->divide (matrix->data, features, matrix->run);
   if (matrix->centred)
-    x[0] = ldexp (first, (gint) CLAMP (-exponent, -5000, 5000)) - dot (matrix->means, features, matrix->n);
+    x[0] = scale (first, -exponent) - dot (matrix->means, features, matrix->n);
   for (i = 0; i < count_columns (matrix); i++)
     x[i] /= self->factors[i];
   stop_if_cancelled (matrix, x);
@@ -177,7 +184,7 @@ apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointe
           unit += unit & 1;
         }
       for (i = 0; i < n; i++)
-        next[i] = ldexp (next[i], (gint) CLAMP (own_exponent - unit, -5000, 5000));
+        next[i] = scale (next[i], own_exponent - unit);
       diagonal[step] = dot (vector, next, n);
 
       /* Twice: what rounding leaves of the vectors before in the next one would grow from step to step. */
@@ -210,8 +217,7 @@ set_factors (const AprConditionMatrix *self, gint64 unit, double *factors)
   gsize i;
 
   for (i = 0; i < count_columns (self); i++)
-    factors[i] =
-      ldexp (self->centred && i == 0 ? self->first : 1, (gint) CLAMP (self->scales[i] - unit, -5000, 5000));
+    factors[i] = scale (self->centred && i == 0 ? self->first : 1, self->scales[i] - unit);
 }
 
 double
@@ -240,7 +246,7 @@ apr_condition_find_ratio (const AprConditionMatrix *self)
 
   high_exponent += low_exponent + max_scale - min_scale;
 
-  return ldexp (high * low, (gint) CLAMP (high_exponent, -5000, 5000));
+  return scale (high * low, high_exponent);
 }
 
 static void
@@ -281,14 +287,14 @@ apr_condition_find (AprNormalEquations *equations, const AprRun *run)
     }
   for (i = 0; i < n; i++)
     {
-      gint64 scale = equations->scales[independent[i]] - products->finer;
+      gint64 own_scale = equations->scales[independent[i]] - products->finer;
       double sum = 0;
 
       exponent = 0;
       if (products->centred)
         sum = mpz_get_d_2exp (&exponent, products->sums[1 + independent[i]]);
-      means[i] = ldexp (sum, (gint) CLAMP (exponent - scale, -5000, 5000));
-      scales[first + i] = scale;
+      means[i] = scale (sum, exponent - own_scale);
+      scales[first + i] = own_scale;
     }
   condition = apr_condition_find_ratio (&matrix);
 

@@ -532,11 +532,10 @@ check_rounded_sums (gboolean fit_intercept)
   g_assert_true (isnan (element (lower, 0)) && isnan (element (upper, 0)));
   g_assert_cmpfloat (element (lower, 1), <, element (upper, 1));
 
-  /* The residuals themselves are those of samples. */
   robust =
     apr_linear_regression_get_robust_statistics (rounded, x, y, NULL, APR_COVARIANCE_HC3, 0, NULL, &error);
   g_assert_no_error (error);
-  g_assert_cmpfloat (element (apr_regression_statistics_get_standard_errors (robust), i), <, 1e-9);
+  g_assert_true (isnan (element (apr_regression_statistics_get_standard_errors (robust), i)));
 }
 
 static void
