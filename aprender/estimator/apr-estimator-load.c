@@ -47,13 +47,14 @@ create_with_hyper_parameters (GType type, GHashTable *metadata, GError **error)
 
   for (i = 0; i < n; i++)
     {
-      g_autofree char *key = apr_hyper_parameter_get_key (pspecs[i], error);
+      g_autofree char *key = apr_hyper_parameter_get_key (pspecs[i], NULL);
       g_autofree char *full_key = g_strconcat (APR_MODEL_PREFIX, key, NULL);
       g_autofree char *unset_key = g_strconcat (full_key, APR_MODEL_SUFFIX_UNSET, NULL);
       const char *text = g_hash_table_lookup (metadata, full_key);
 
+      /* It was never stored. */
       if (key == NULL)
-        break;
+        continue;
       if (text == NULL &&
           !(G_IS_PARAM_SPEC_STRING (pspecs[i]) && g_hash_table_contains (metadata, unset_key)))
         continue;

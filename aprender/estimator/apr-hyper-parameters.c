@@ -39,28 +39,30 @@ apr_cloned_properties_list (GObjectClass *klass, guint *n)
   return list_properties (klass, G_PARAM_READWRITE | G_PARAM_DEPRECATED, G_PARAM_READWRITE, n);
 }
 
-/* What the library writes into a file under other keys than those of hyper-parameters are the model and the format, and
- * results and names, which are properties of the classes that write them. */
+/* What the library writes into a file beside hyper-parameters are the model and the format, and results and names,
+ * which are properties of the classes that write them. */
 static gboolean
-has_key_of_library (GParamSpec *pspec)
+has_name_of_library (GParamSpec *pspec)
 {
+  static const char *const names[] = { "model", "format", NULL };
+  static const char *const classes[] = { "AprEstimator", "AprLinearRegression", NULL };
   GObjectClass *parent = g_type_class_peek (g_type_parent (pspec->owner_type));
   GParamSpec *inherited = parent != NULL ? g_object_class_find_property (parent, pspec->name) : NULL;
 
-  return strcmp (pspec->name, "model") == 0 || strcmp (pspec->name, "format") == 0 ||
-         (inherited != NULL &&
+  return g_strv_contains (names, pspec->name) ||
+         (inherited != NULL && g_strv_contains (classes, g_type_name (inherited->owner_type)) &&
           ((inherited->flags & G_PARAM_WRITABLE) == 0 || inherited->owner_type == APR_TYPE_ESTIMATOR));
 }
 
 char *
 apr_hyper_parameter_get_key (GParamSpec *pspec, GError **error)
 {
-  if (!has_key_of_library (pspec))
+  if (!has_name_of_library (pspec))
     return g_strdelimit (g_strdup (pspec->name), "-", '_');
 
   g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-               "The hyper-parameter “%s” of %s cannot be stored: a file has something else by that name",
-               pspec->name, g_type_name (pspec->owner_type));
+               "The hyper-parameter “%s” of %s cannot be stored: the library uses this name", pspec->name,
+               g_type_name (pspec->owner_type));
   return NULL;
 }
 

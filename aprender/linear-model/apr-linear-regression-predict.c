@@ -2,7 +2,6 @@
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
@@ -90,51 +89,6 @@ apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **e
   return check_results (self, results, error) ? apr_linear_results_predict (results, x, &run, error) : NULL;
 }
 
-/* Whether a subclass predicts in its own way. */
-static gboolean
-has_own_predict (AprLinearRegression *self)
-{
-  return APR_ESTIMATOR_GET_CLASS (self)->predict != apr_linear_regression_predict;
-}
-
-static gboolean
-check_size (AprDType dtype, gsize n_elements, gsize n_bytes, gsize size, GError **error)
-{
-  if (size == n_bytes)
-    return TRUE;
-
-  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-               "%" G_GSIZE_FORMAT " predictions of the dtype %s are %" G_GSIZE_FORMAT
-               " bytes, but there is memory for %" G_GSIZE_FORMAT,
-               n_elements, apr_dtype_to_string (dtype), n_bytes, size);
-  return FALSE;
-}
-
-static gboolean
-predict_into_by_subclass (
-  AprLinearRegression *self, AprTensor *x, gpointer predictions, gsize size, GError **error)
-{
-  g_autoptr (AprTensor) coefficients = apr_linear_regression_get_coefficients (self);
-  AprDType dtype = coefficients != NULL ? apr_tensor_get_dtype (coefficients) : APR_DTYPE_F64;
-  g_autoptr (AprTensor) own = apr_estimator_predict (APR_ESTIMATOR (self), x, error);
-  g_autoptr (AprTensor) cast = own != NULL ? apr_tensor_cast (own, dtype, error) : NULL;
-  gconstpointer values;
-
-  if (cast == NULL || !check_size (dtype, apr_tensor_get_n_elements (cast),
-                                   g_bytes_get_size (apr_tensor_get_bytes (cast)), size, error))
-    return FALSE;
-  if (size == 0)
-    return TRUE;
-
-  values = dtype == APR_DTYPE_F32 ? (gconstpointer) apr_tensor_get_floats (cast, NULL, error)
-                                  : (gconstpointer) apr_tensor_get_doubles (cast, NULL, error);
-  if (values == NULL)
-    return FALSE;
-
-  memcpy (predictions, values, size);
-  return TRUE;
-}
-
 /**
  * apr_linear_regression_predict_into:
  * @self: a fitted linear regression
@@ -144,9 +98,8 @@ predict_into_by_subclass (
  * @size: the number of bytes there
  * @error: return location for an error
  *
- * Predicts the targets of samples into memory of the caller's, which is aligned for its elements.
- *
- * Where a subclass has a `predict` of its own, the numbers are those of that, converted to the coefficients' dtype.
+ * Predicts the targets of samples into memory of the caller's, which is aligned for its elements. As
+ * [method@Apr.LinearRegression.predict_one], it does not call a subclass's `predict`, which may call it.
  *
  * Returns: true, or false with an error of [method@Apr.Estimator.predict], or with %APR_ERROR_SHAPE where @size is
  *   not that of the predictions; where X has a NaN or an infinity, what is in the memory means nothing
@@ -167,14 +120,20 @@ apr_linear_regression_predict_into (
   g_return_val_if_fail (x != NULL, FALSE);
   g_return_val_if_fail (predictions != NULL || size == 0, FALSE);
 
-  if (has_own_predict (self))
-    return predict_into_by_subclass (self, x, predictions, size, error);
-
   results = apr_linear_regression_ref_results (self);
   if (!check_results (self, results, error) || !apr_estimator_check_x (x, &shape[0], &shape[1], error) ||
-      !count_predictions (results, x, shape, &n_elements, &n_bytes, error) ||
-      !check_size (apr_tensor_get_dtype (results->coefficients), n_elements, n_bytes, size, error))
+      !count_predictions (results, x, shape, &n_elements, &n_bytes, error))
     return FALSE;
+
+  if (size != n_bytes)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "%" G_GSIZE_FORMAT " predictions of the dtype %s are %" G_GSIZE_FORMAT
+                   " bytes, but there is memory for %" G_GSIZE_FORMAT,
+                   n_elements, apr_dtype_to_string (apr_tensor_get_dtype (results->coefficients)), n_bytes,
+                   size);
+      return FALSE;
+    }
 
   run = get_run (self);
   return predict (results, x, &run, predictions, error);
@@ -219,35 +178,14 @@ check_row (const double *x, gsize n_features, GError **error)
 }
 
 static void
-set_many_targets (GError **error, gsize n_targets)
-{
-  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-               "This model was fitted with %" G_GSIZE_FORMAT " targets, not one: predict a matrix of one row",
-               n_targets);
-}
-
-static void
 check_sample (AprLinearRegression *self, const AprLinearResults *results, gsize n_features, GError **error)
 {
   if (check_results (self, results, error) &&
       apr_estimator_check_n_features ("The sample", n_features, results->n_features, error))
-    set_many_targets (error, results->n_targets);
-}
-
-static double
-predict_one_by_subclass (AprLinearRegression *self, const double *x, gsize n_features, GError **error)
-{
-  const gsize shape[] = { 1, n_features };
-  g_autoptr (AprTensor) row = apr_tensor_new_from_doubles (x, n_features, shape, 2, error);
-  g_autoptr (AprTensor) own = row != NULL ? apr_estimator_predict (APR_ESTIMATOR (self), row, error) : NULL;
-
-  if (own == NULL)
-    return 0;
-  if (apr_tensor_get_n_elements (own) == 1)
-    return apr_tensor_get_double (own, 0, error);
-
-  set_many_targets (error, apr_tensor_get_n_elements (own));
-  return 0;
+    g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                 "This model was fitted with %" G_GSIZE_FORMAT
+                 " targets, not one: predict a matrix of one row",
+                 results->n_targets);
 }
 
 /**
@@ -260,9 +198,9 @@ predict_one_by_subclass (AprLinearRegression *self, const double *x, gsize n_fea
  * Predicts the target of one sample, and neither allocates nor frees memory, even where another thread fits the model
  * meanwhile.
  *
- * The prediction is that of [method@Apr.Estimator.predict] for the same row, to the last bit: the products are
- * added in the order of the features, then the intercept, in double, and the sum is rounded to the model's dtype.
- * Where a subclass has a `predict` of its own, this calls it with a matrix of one row, which takes memory.
+ * The prediction is that of linear regression itself: a `predict` of a subclass is not called, but may call this. It is
+ * what [method@Apr.Estimator.predict] gives for the same row, to the last bit: the products are added in the order of
+ * the features, then the intercept, in double, and the sum is rounded to the model's dtype.
  *
  * Returns: the prediction; 0 with %APR_ERROR_NOT_FITTED, %APR_ERROR_SHAPE where the model has another number of
  *   features or more targets than one, or %APR_ERROR_NOT_FINITE
@@ -280,9 +218,6 @@ apr_linear_regression_predict_one (AprLinearRegression *self,
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), 0);
   g_return_val_if_fail (x != NULL || n_features == 0, 0);
-
-  if (G_UNLIKELY (has_own_predict (self)))
-    return predict_one_by_subclass (self, x, n_features, error);
 
   results = apr_linear_regression_ref_results (self);
   if (G_UNLIKELY (results == NULL || n_features != results->n_features || results->n_targets != 1))

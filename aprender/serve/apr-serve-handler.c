@@ -94,9 +94,10 @@ fail_with_method (const Route *route, const AprServeRequest *request, AprServeRe
 static gboolean
 is_encoded (const AprServeRequest *request)
 {
-  const char *encoding = request->content_encoding;
+  g_autofree char *encoding = g_strdup (request->content_encoding);
 
-  return request->body_size > 0 && encoding != NULL && *encoding != '\0' &&
+  /* Space around a value is not a part of it. */
+  return request->body_size > 0 && encoding != NULL && *g_strstrip (encoding) != '\0' &&
          g_ascii_strcasecmp (encoding, "identity") != 0;
 }
 

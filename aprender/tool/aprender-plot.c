@@ -279,7 +279,7 @@ add_hint (GError *error, const PlotOptions *options)
                                   !g_error_matches (error, APR_ERROR, APR_ERROR_STATE)))
     return;
 
-  message = g_strconcat (error->message, "; weights of the fit are given by --weight", NULL);
+  message = g_strconcat (error->message, "; if the fit had weights, give them by --weight", NULL);
   g_free (error->message);
   error->message = message;
 }

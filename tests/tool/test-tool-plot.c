@@ -79,9 +79,9 @@ test_weights (void)
                                         "x,w,y\n1,1,3\n2,2,4\n3,1,9\n4,1,8\n5,3,11\n" };
   static const char *const messages[] = {
     "m.safetensors: X has 5 samples, but the model was fitted to 4: they must be the samples of the fit; "
-    "weights of the fit are given by --weight",
+    "if the fit had weights, give them by --weight",
     "m.safetensors: X, y and the weights are not those that the model was fitted to: the sums of their "
-    "products differ; weights of the fit are given by --weight",
+    "products differ; if the fit had weights, give them by --weight",
   };
   guint i;
 

@@ -645,6 +645,17 @@ class Subclass(TestCase):
         Wrong.result = True, 2, 1
         self.assertEqual(Wrong.from_bytes(data).n_features, 2)
 
+    def test_own_read_only_property_becomes_a_hyper_parameter(self):
+        class Base(ShiftedMean):
+            __gtype_name__ = 'AprTestKindOfBase'
+            kind = GObject.Property(type=str, default='base', flags=GObject.ParamFlags.READABLE)
+
+        class Derived(Base):
+            __gtype_name__ = 'AprTestKindOfDerived'
+            kind = GObject.Property(type=str, default='derived')
+
+        self.assertEqual(Derived.from_bytes(Derived(kind='own').fit(X, Y).to_bytes()).kind, 'own')
+
     def test_results(self):
         class Line(Apr.Estimator):
             __gtype_name__ = 'AprTestLine'

@@ -14,6 +14,7 @@ import shutil
 import sys
 import textwrap
 import unittest.mock
+from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -244,7 +245,8 @@ class Strings(TestCase):
                 ('small', 10, 'must be a whole number from 0 to 9, not 10'), ('signed', 1 << 70, 'whole number'),
                 ('unsigned', -1, 'whole number from 0'), ('large', 1 << 63, 'whole number'), ('larger', -1, 'whole number from 0'),
                 ('unit', 5, 'must be a string, not 5'), ('unit', b'x', 'must be a string, not a bytes'),
-                ('flag', 'no', "must be True or False, not 'no'")):
+                ('flag', 'no', "must be True or False, not 'no'"),
+                ('steps', 2j, 'whole number'), ('free', 1 + 2j, 'must be a finite number')):
             settings = Settings()
             for function in (Settings, settings.set_params, settings.set_properties,
                              lambda **_: setattr(settings, name, value), lambda **_: setattr(settings.props, name, value),
@@ -253,8 +255,13 @@ class Strings(TestCase):
                     function(**{name: value})
             self.assertEqual(settings.get_params(), defaults)
         for name, value in (('factor', 1), ('single', 2), ('steps', 1), ('larger', (1 << 64) - 1), ('unit', None),
-                            ('unit', 'km'), ('flag', 1), ('free', Fraction(1, 4))):
+                            ('unit', 'km'), ('flag', 1), ('free', Fraction(1, 4)), ('steps', 2.0), ('steps', Decimal(2)),
+                            ('steps', True)):
             self.assertEqual(Settings(**{name: value}).get_property(name), value)
+        self.assertEqual(Settings(unit=pathlib.PurePosixPath('/x')).unit, '/x')
+        for name in ('fitted', 'n-features'):
+            with self.assertRaisesRegex(TypeError, 'not writable'):
+                Settings().set_property(name, 'x')
         # The nearest number of single precision is the bound.
         self.assertAlmostEqual(Settings(single=0.1).single, 0.1)
         self.assertTrue(math.isnan(Settings(loose=math.nan).loose))
@@ -284,6 +291,16 @@ class Strings(TestCase):
             for other in (model.clone(), copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
                 self.assertEqual(other.n_threads, 3)
 
+    def test_predict_by_one(self):
+        """What linear regression itself predicts can be asked for in a subclass's predict."""
+        class Clipped(Apr.LinearRegression):
+            __gtype_name__ = 'AprTestClipped'
+
+            def do_predict(self, X):
+                return Apr.Tensor([max(self.predict_one(row), 10.0) for row in X.tolist()])
+
+        model = Clipped().fit([[1], [2], [3]], [2, 4, 6])
+        self.assertEqual((list(model.predict([[1]])), model.predict_one([1])), ([10.0], 2))
 
     def test_no_memory_by_address(self):
         self.assertFalse(hasattr(Apr.LinearRegression, 'predict_into'))

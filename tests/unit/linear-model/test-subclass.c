@@ -10,7 +10,6 @@ struct _Scaled
   AprLinearRegression parent_instance;
   double factor;
   int n_fits;
-  gsize n_targets; /* where there are several */
 };
 
 G_DEFINE_FINAL_TYPE (Scaled, scaled, APR_TYPE_LINEAR_REGRESSION)
@@ -64,9 +63,7 @@ scaled_predict (AprEstimator *self, AprTensor *x, GError **error)
   for (i = 0; i < n; i++)
     values[i] = TEST_SCALED (self)->factor * element (predictions, i);
 
-  return TEST_SCALED (self)->n_targets > 1
-         ? matrix_new (n / TEST_SCALED (self)->n_targets, TEST_SCALED (self)->n_targets, values)
-         : vector_new (n, values);
+  return vector_new (n, values);
 }
 
 static void
@@ -101,51 +98,6 @@ assert_predicts (gpointer model, AprTensor *x)
   assert_same_double (element (predictions, 0), 3);
   assert_same_double (element (predictions, 1), 9);
   assert_same_double (element (predictions, 2), 15);
-}
-
-/* All ways to predict are the subclass's. */
-static void
-test_predict_one_and_into (void)
-{
-  g_autoptr (AprTensor) x = matrix_new (3, 1, (double[]){ 0, 1, 2 });
-  g_autoptr (AprTensor) y = vector_new (3, (double[]){ 1, 3, 5 });
-  g_autoptr (AprTensor) two = matrix_new (3, 2, (double[]){ 1, 0, 3, 1, 5, 2 });
-  g_autoptr (AprLinearRegression) model = g_object_new (scaled_get_type (), "factor", 3.0, NULL);
-  g_autoptr (GError) error = NULL;
-  double doubles[3] = { 0 };
-  float floats[3] = { 0 };
-
-  assert_same_double (apr_linear_regression_predict_one (model, (double[]){ 1 }, 1, &error), 0);
-  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FITTED);
-  g_clear_error (&error);
-
-  apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error);
-  assert_same_double (apr_linear_regression_predict_one (model, (double[]){ 1 }, 1, &error), 9);
-  g_assert_no_error (error);
-  g_assert_true (apr_linear_regression_predict_into (model, x, doubles, sizeof doubles, &error));
-  g_assert_no_error (error);
-  assert_same_double (doubles[0], 3);
-  assert_same_double (doubles[2], 15);
-  g_assert_false (apr_linear_regression_predict_into (model, x, doubles, sizeof floats, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
-  g_clear_error (&error);
-  assert_same_double (apr_linear_regression_predict_one (model, (double[]){ 1, 2 }, 2, &error), 0);
-  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
-  g_clear_error (&error);
-
-  /* It predicts in double; the memory is as the coefficients are. */
-  apr_linear_regression_set_dtype (model, APR_DTYPE_F32);
-  apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error);
-  g_assert_true (apr_linear_regression_predict_into (model, x, floats, sizeof floats, &error));
-  g_assert_no_error (error);
-  assert_same_double ((double) floats[1], 9);
-
-  apr_estimator_fit (APR_ESTIMATOR (model), x, two, NULL, NULL, &error);
-  g_assert_no_error (error);
-  TEST_SCALED (model)->n_targets = 2;
-  assert_same_double (apr_linear_regression_predict_one (model, (double[]){ 1 }, 1, &error), 0);
-  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
-  assert_message_has (error, "2 targets, not one");
 }
 
 static void
@@ -214,7 +166,6 @@ main (int argc, char *argv[])
 
 #define ADD(path, function) g_test_add_func ("/subclass/" path, function)
   ADD ("fit-save-clone", test_fit_save_clone);
-  ADD ("predict-one-and-into", test_predict_one_and_into);
   ADD ("fit-async-calls-own-fit", test_fit_async_calls_own_fit);
 #undef ADD
 

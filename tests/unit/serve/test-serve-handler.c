@@ -556,6 +556,7 @@ test_encoding (Fixture *fixture, gconstpointer data)
     const char *part;
   } cases[] = {
     { "identity", 200, "\"prediction\":13" },
+    { " Identity ", 200, "\"prediction\":13" },
     { "Identity", 200, "\"prediction\":13" },
     { "", 200, "\"prediction\":13" },
     { "gzip", 415,

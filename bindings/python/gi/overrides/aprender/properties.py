@@ -5,7 +5,7 @@ import ctypes
 import difflib
 import functools
 import inspect
-import operator
+import os
 
 from gi.repository import GObject
 
@@ -92,14 +92,18 @@ def _is_vector(pspec):
 
 
 def _find_number(pspec, value):
-    """The number that a property is to hold; None of what is not one number: PyGObject would cut a fraction off."""
+    """The number that a property is to hold; None of what is not one number, or would lose a part: PyGObject would cut
+    off a fraction, and numpy the imaginary part.
+    """
     is_real = pspec.value_type in _REALS
-    if getattr(value, 'ndim', 0) or isinstance(value, (str, bytes)) or not (
-            hasattr(value, '__index__') or is_real and hasattr(value, '__float__')):
+    if getattr(value, 'ndim', 0) or isinstance(value, (str, bytes)) or getattr(value, 'imag', 0) or not (
+            hasattr(value, '__index__') or hasattr(value, '__float__')):
         return None
     try:
-        number = float(value) if is_real else operator.index(value)
+        number = float(value) if is_real else int(value)
     except (TypeError, ValueError, OverflowError):
+        return None
+    if not is_real and number != value:
         return None
     return ctypes.c_float(number).value if pspec.value_type == GObject.TYPE_FLOAT else number
 
@@ -134,7 +138,11 @@ def _check_number(pspec, value):
 
 
 def _check_string(pspec, value):
-    """Refuses what is no string, of which PyGObject would make one; None is no string at all, which GObject allows."""
+    """Refuses what is no string, of which PyGObject would make one, unless it is a path; None is no string at all, which
+    GObject allows.
+    """
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if value is not None and not isinstance(value, str):
         from .lists import describe
         raise ArgumentError(f'{to_name(pspec)} must be a string, not {describe(value)}')
@@ -182,7 +190,9 @@ def _convert(pspec, value):
 
 def _check_property(self, name, value):
     pspec = _find_pspecs(type(self)).get(name.replace('-', '_')) if isinstance(name, str) else None
-    check = None if pspec is None else _find_check(pspec)
+    # GObject itself says of others that they cannot be set.
+    is_writable = pspec is not None and pspec.flags & (_WRITABLE | _CONSTRUCT_ONLY) == _WRITABLE
+    check = _find_check(pspec) if is_writable else None
     if check is not None:
         check(pspec, value)
 
