@@ -73,7 +73,11 @@ def test_stop(folder):
     body = b'{"features":[1,2,3]}'
     with Server(make(folder)) as program:
         with program.connect() as slow:
-            slow.sendall(b'POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n' % len(body) + body[:5])
+            # Once it is told to go on, the request is under way.
+            slow.sendall(b'POST /predict HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n'
+                         b'Content-Length: %d\r\n\r\n' % len(body))
+            assert slow.recv(65536).startswith(b'HTTP/1.1 100 ')
+            slow.sendall(body[:5])
             kept = program.open()
             kept.request('GET', '/health')
             assert kept.getresponse().read()
