@@ -210,10 +210,11 @@ find_sigma (const AprInference *self, gsize target, gint64 exponent)
   return sigma;
 }
 
-/* What is left of the residual sum of squares without an outlier, times what its leverage lacks of 1, is below this
- * part: then rounding leaves fewer than some 36 bits of the difference of both. Solving anew takes as long as a fit's
- * statistics. */
-#define OUTLIER 0x1p-16
+/* Of the residual sum of squares, so much or less is left without an outlier. Times what its leverage lacks of 1, this
+ * is below the second part: else rounding leaves some 36 bits of the difference of both, and solving anew takes as long
+ * as all statistics. */
+#define OUTLIER 0x1p-7
+#define ROUNDED_OUTLIER 0x1p-16
 
 /* The cross products of all samples but one. */
 static AprCrossProducts *
@@ -354,7 +355,7 @@ apr_inference_diagnose (const AprInference *self,
       /* Rounded sums do not tell what is left without an outlier better. */
       if (self->rounding[target] > 0 && !(spare > self->rounding[target] * df))
         studentized = NAN;
-      else if (self->df_residual > 1 && spare * left < OUTLIER * df)
+      else if (self->df_residual > 1 && spare < OUTLIER * df && spare * left < ROUNDED_OUTLIER * df)
         {
           double size;
 

@@ -418,6 +418,44 @@ test_samples_of_the_fit (void)
     check_samples (rand, i % 2 != 0, i / 2 % 2 != 0, i / 4 % 2 != 0);
 }
 
+/* The second feature has no part in the third, which is twice the first, however far from 0 it is. */
+static void
+test_beside_far_column (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (59);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) new_x = NULL;
+  g_autoptr (AprTensor) lower = NULL;
+  g_autoptr (AprTensor) upper = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (GError) error = NULL;
+  double rows[150];
+  double targets[50];
+  gsize i;
+
+  for (i = 0; i < 50; i++)
+    {
+      rows[3 * i] = g_rand_int_range (rand, 0, 100);
+      rows[3 * i + 1] = 1.7e15 + g_rand_int_range (rand, 0, 1000);
+      rows[3 * i + 2] = 2 * rows[3 * i];
+      targets[i] = rows[3 * i] + g_rand_double (rand);
+    }
+  x = matrix_new (50, 3, rows);
+  y = vector_new (50, targets);
+  model = fit (TRUE, x, y, NULL);
+  g_assert_true (
+    apr_linear_regression_predict_interval (model, x, 0.9, APR_INTERVAL_PREDICTION, &lower, &upper, &error));
+  g_assert_no_error (error);
+
+  new_x = matrix_new (1, 3, (const double[]){ 50, rows[1], 100.1 });
+  g_clear_pointer (&lower, apr_tensor_unref);
+  g_clear_pointer (&upper, apr_tensor_unref);
+  g_assert_false (apr_linear_regression_predict_interval (model, new_x, 0.9, APR_INTERVAL_PREDICTION, &lower,
+                                                          &upper, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+}
+
 /* Whole numbers that a sum of the features fits without an error, and rows whose predictions are rounded. */
 static void
 check_middle (gsize n_features, gsize n_targets, AprDType dtype)
@@ -533,6 +571,7 @@ main (int argc, char *argv[])
   ADD ("several-targets", test_several_targets);
   ADD ("dependent", test_dependent);
   ADD ("samples-of-the-fit", test_samples_of_the_fit);
+  ADD ("beside-far-column", test_beside_far_column);
   ADD ("middle", test_middle);
   ADD ("saturated", test_saturated);
 #undef ADD
