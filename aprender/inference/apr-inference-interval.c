@@ -574,6 +574,7 @@ apr_inference_predict_interval (const AprInference *self,
   gboolean known;
   gsize n_values;
   gsize size;
+  gsize target = 0;
   gsize i;
   double t;
 
@@ -612,11 +613,10 @@ apr_inference_predict_interval (const AprInference *self,
     return FALSE;
 
   t = self->df_residual > 0 ? apr_t_central_inverse (level, (double) self->df_residual) : NAN;
-  for (i = 0; i < n_values; i++)
+  for (i = 0; i < n_values; i++, target = target + 1 < self->n_targets ? target + 1 : 0)
     {
       double prediction = lower_ends[i];
-      double reach =
-        apr_inference_is_uncertain (self, i % self->n_targets) ? (double) NAN : t * upper_ends[i];
+      double reach = apr_inference_is_uncertain (self, target) ? (double) NAN : t * upper_ends[i];
 
       finite = finite && isfinite (prediction);
       lower_ends[i] = prediction - reach;
