@@ -425,9 +425,10 @@ trendline_fit_session_set_results (TrendlineFitSession *self,
 void
 trendline_fit_session_set_fitted (TrendlineFitSession *self, GVariant *choice)
 {
-  g_autoptr (GVariant) before = self->fitted;
+  GVariant *before = self->fitted;
 
   self->fitted = choice != NULL ? g_variant_ref (choice) : NULL;
+  g_clear_pointer (&before, g_variant_unref);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_OUTDATED]);
 }
 
