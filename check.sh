@@ -12,7 +12,7 @@
 #   clang       the same with clang, without the suite once, which no compiler changes; libFuzzer looks for new inputs
 #   sanitized   every test but of how much memory is used, under the address and undefined-behaviour sanitizers
 #   threads     the suites unit, threads and serve, under ThreadSanitizer
-#   valgrind    the tests in C of the gcc build, under valgrind
+#   valgrind    the tests in C of the gcc build, but of properties of numbers, under valgrind
 #   lint        what clang-format and clang-tidy say, the order of includes, the length of lines and files, spelling
 #   ---------
 #   s390x       the suites unit, property and tool on s390x, which is big-endian: cross-compiled, and run by qemu
