@@ -246,16 +246,6 @@ trendline_fit_session_get_target (TrendlineFitSession *self)
   return self->target;
 }
 
-/* The text may be the one that is there. */
-static void
-set_string (char **place, const char *text)
-{
-  char *before = *place;
-
-  *place = g_strdup (text);
-  g_free (before);
-}
-
 void
 trendline_fit_session_set_target (TrendlineFitSession *self, const char *target)
 {
@@ -263,7 +253,8 @@ trendline_fit_session_set_target (TrendlineFitSession *self, const char *target)
 
   if (g_strcmp0 (self->target, target) == 0)
     return;
-  set_string (&self->target, target);
+  g_free (self->target);
+  self->target = g_strdup (target);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TARGET]);
   trendline_fit_session_remember_choice (self);
 }
@@ -283,7 +274,8 @@ trendline_fit_session_set_weight (TrendlineFitSession *self, const char *weight)
 
   if (g_strcmp0 (self->weight, weight) == 0)
     return;
-  set_string (&self->weight, weight);
+  g_free (self->weight);
+  self->weight = g_strdup (weight);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_WEIGHT]);
   trendline_fit_session_remember_choice (self);
 }
@@ -411,8 +403,10 @@ trendline_fit_session_set_results (TrendlineFitSession *self,
                                    const char *target,
                                    const char *weight)
 {
-  set_string (&self->model_target, target);
-  set_string (&self->model_weight, weight);
+  g_free (self->model_target);
+  self->model_target = g_strdup (target);
+  g_free (self->model_weight);
+  self->model_weight = g_strdup (weight);
   g_set_object (&self->model, model);
   g_set_object (&self->statistics, statistics);
   g_object_freeze_notify (G_OBJECT (self));
@@ -425,10 +419,8 @@ trendline_fit_session_set_results (TrendlineFitSession *self,
 void
 trendline_fit_session_set_fitted (TrendlineFitSession *self, GVariant *choice)
 {
-  GVariant *before = self->fitted;
-
+  g_clear_pointer (&self->fitted, g_variant_unref);
   self->fitted = choice != NULL ? g_variant_ref (choice) : NULL;
-  g_clear_pointer (&before, g_variant_unref);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_OUTDATED]);
 }
 

@@ -61,8 +61,8 @@ find_shift (const double *values, const double *weights, gsize n)
   return ldexp (rint (ldexp (mean, 3 - exponent)), exponent - 3);
 }
 
-/* The weights of rows from the first on that has one, beside the largest of them; @first is the number of rows where
- * none has. */
+/* The weights of some rows, as parts of the largest of them, or 1 where there are none. The first of these rows is the
+ * first that has a weight. Returns: how many rows they are; 0 where none has a weight */
 static gsize
 find_weights (const AprRows *weights, gsize n_rows, gsize *first, double *values)
 {
@@ -70,19 +70,27 @@ find_weights (const AprRows *weights, gsize n_rows, gsize *first, double *values
   gsize n;
   gsize i;
 
-  for (*first = 0; weights != NULL && *first < n_rows; (*first)++)
+  *first = 0;
+  if (weights == NULL)
+    {
+      n = MIN (n_rows, ROWS);
+      for (i = 0; i < n; i++)
+        values[i] = 1;
+      return n;
+    }
+
+  for (; *first < n_rows; (*first)++)
     {
       apr_rows_read (weights, *first, 1, 0, 1, 1, values);
       if (values[0] > 0)
         break;
     }
   n = MIN (n_rows - *first, ROWS);
-  if (weights != NULL)
-    apr_rows_read (weights, *first, n, 0, 1, 1, values);
+  apr_rows_read (weights, *first, n, 0, 1, 1, values);
   for (i = 0; i < n; i++)
-    largest = weights != NULL ? fmax (largest, values[i]) : 1;
+    largest = fmax (largest, values[i]);
   for (i = 0; i < n; i++)
-    values[i] = weights != NULL ? values[i] / largest : 1;
+    values[i] /= largest;
 
   return n;
 }

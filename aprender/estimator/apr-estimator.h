@@ -41,8 +41,8 @@ G_DECLARE_DERIVABLE_TYPE (AprEstimator, apr_estimator, APR, ESTIMATOR, GObject)
  * Hyper-parameters are the properties of the subclass that can be read and written: they are cloned and stored
  * without further code, as booleans, numbers, strings and enumerations. So what a fit finds out is not one of
  * them, but a property that can only be read, or a field. A property with the flag %G_PARAM_DEPRECATED or
- * %APR_PARAM_TRANSIENT is no hyper-parameter either. One that is called “model” or “format”, or as a result of a
- * parent class, cannot be stored: a file has something else by that name.
+ * %APR_PARAM_TRANSIENT is no hyper-parameter either. One that is called “model” or “format”, or as a result of
+ * AprEstimator or AprLinearRegression where it derives from these, cannot be stored: the library uses these names.
  *
  * Since: 0.1
  */

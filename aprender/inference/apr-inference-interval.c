@@ -36,10 +36,10 @@
 #define ESTIMABLE 1e-9
 #define ESTIMABLE_ROUNDED 1e-6
 
-/* The factors of a relation err by up to 2^-55 of their length. A part counts, beside the size that it has, with this
- * much of the length times its distance from the mean, so that what rounding leaves of a factor of 0 decides nothing:
- * times 1e-9 it is still above 2^-50. */
-#define LEAST_FACTOR 0x1p-20
+/* The factors of a relation err by up to 2^-55 of its length. What rounding leaves of a factor of 0 should decide
+ * nothing. So the size of a part grows by this much of the length, times the distance from the mean: times 1e-9, that
+ * is still above 2^-50. */
+#define RELATION_MARGIN 0x1p-20
 
 /* What rounding may change in a variance computed in double, relative to it. */
 #define TOLERANCE 0x1p-36
@@ -398,10 +398,10 @@ prepare_doubles (Intervals *self)
 }
 
 /* Whether the prediction for a row is estimable: the same for all coefficients that fit the samples equally well. It
- * is where the dependent features are the sums of the others that they were in the samples. @least has, for each of
- * them, what counts beside its factors. */
+ * is where the dependent features are the sums of the others that they were in the samples. @margins has, for each of
+ * them, what is added to its factors. */
 static gboolean
-check_row (const Intervals *self, const double *least, gsize row, GError **error)
+check_row (const Intervals *self, const double *margins, gsize row, GError **error)
 {
   const AprInference *inference = self->inference;
   gint64 weight_exponent;
@@ -430,7 +430,7 @@ check_row (const Intervals *self, const double *least, gsize row, GError **error
           value = ldexp (read_value (self, row, j), exponent) * weight;
           difference -= factor * (value - inference->centre[j].high);
           size += fabs (factor) * (fabs (value) + fabs (inference->centre[j].high)) +
-                  least[i] * fabs (value - inference->centre[j].high);
+                  margins[i] * fabs (value - inference->centre[j].high);
         }
       if (!(fabs (difference) <= (rounded ? ESTIMABLE_ROUNDED : ESTIMABLE) * size))
         {
@@ -453,7 +453,7 @@ static gboolean
 check_rows (const Intervals *self, GError **error)
 {
   const AprInference *inference = self->inference;
-  g_autofree double *least = g_new (double, inference->n_dependent + 1);
+  g_autofree double *margins = g_new (double, inference->n_dependent + 1);
   gsize i;
   gsize j;
 
@@ -464,11 +464,11 @@ check_rows (const Intervals *self, GError **error)
 
       for (j = 0; j < self->n; j++)
         square += relation[j] * relation[j];
-      least[i] = LEAST_FACTOR * sqrt (square);
+      margins[i] = RELATION_MARGIN * sqrt (square);
     }
   for (i = 0; i < self->n_rows && inference->n_dependent > 0; i++)
     if (g_cancellable_set_error_if_cancelled (self->run->cancellable, error) ||
-        !check_row (self, least, i, error))
+        !check_row (self, margins, i, error))
       return FALSE;
 
   return TRUE;

@@ -46,8 +46,8 @@ typedef struct
   double *prediction_rounding; /* (owned) by target */
   mpf_t weight;                /* the sum of the weights, or 1 without an intercept */
   mpf_t *totals; /* (owned) by target: its sum of squares, about the mean where there is an intercept */
-  mpf_t *
-    residuals; /* (owned) by target: what the features leave of that; where uncertain, what it may be at most */
+  /* (owned) by target: what the features leave of that; where uncertain, what it may be at most */
+  mpf_t *residuals;
   double *rounding; /* (owned) by target: how far that of the sums may change @residuals, relative to these */
   mpf_t *explained; /* (owned) by target: the difference of both, without cancellation */
 
