@@ -140,17 +140,13 @@ reference_assert_equal (const Reference *self, AprExactSums *sums)
   mpz_clears (corner, entry, expected, NULL);
 }
 
-/* Leaves a kernel its last residues, for any shape; false where it has none. */
+/* Has a kernel take its residues for any shape; false where it has none. */
 static inline gboolean
 force_residues (AprSumsKernel *kernel)
 {
-  const AprResidueKernel *residues = apr_sums_kernel_get_residues (kernel, G_MAXSIZE, G_MAXSIZE, FALSE);
+  kernel->n_rows = kernel->n_columns = kernel->n_weighted = kernel->n_whole = 0;
 
-  memset (kernel->residues, 0, sizeof kernel->residues);
-  kernel->residues[0].kernel = residues;
-  kernel->n_whole = 0;
-
-  return residues != NULL;
+  return kernel->residues != NULL;
 }
 
 /* All kernels of this processor. One that has bytes, or residues, comes once more for each of them, as a kernel that
@@ -170,7 +166,7 @@ get_all_kernels (void)
       kernels[n++] = all[i];
       with_bytes[i] = *all[i];
       with_bytes[i].n_sliced = 0;
-      memset (with_bytes[i].residues, 0, sizeof with_bytes[i].residues);
+      with_bytes[i].residues = NULL;
       if (all[i]->bytes != NULL)
         kernels[n++] = &with_bytes[i];
       with_residues[i] = *all[i];

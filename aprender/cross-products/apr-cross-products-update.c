@@ -267,7 +267,7 @@ apr_cross_products_can_have_columns (AprCrossProducts *self)
 
   /* Columns are in the byte order of this processor where they lie, and numbers are read in that of files. */
   return G_BYTE_ORDER == G_LITTLE_ENDIAN && !apr_cross_products_can_have_rows (self, 0) &&
-         apr_sums_kernel_get_residues (apr_sums_kernel_choose (), G_MAXSIZE, n_columns, FALSE) == NULL;
+         apr_sums_kernel_get_residues (apr_sums_kernel_choose (), G_MAXSIZE, n_columns, FALSE, FALSE) == NULL;
 }
 
 gboolean

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-weight-windows-private.h"
 
 G_BEGIN_DECLS
 
-/* What the parts of the exact sums share: apr-exact-sums.c holds and adds them, apr-exact-sums-few-rows.c adds products
- * to them in place. */
+/* What the parts of the exact sums share: apr-exact-sums.c holds and adds them, apr-exact-sums-update.c sums rows,
+ * apr-exact-sums-windows.c those whose weights differ much, and apr-exact-sums-few-rows.c adds products to them in
+ * place. */
 
 /* Every double is a whole number of at most 53 bits times a power of two, so a product of two is one of 106 bits, and
  * a sum of such products is a whole number on a fine enough grid. Each entry of the matrix is that number, in limbs:
@@ -49,5 +51,27 @@ apr_exact_sums_find_limb (gint exponent)
 
 /* Makes room for limbs from @first to @end. What was the topmost limb is not carried to those above. */
 gboolean apr_exact_sums_cover_limbs (AprExactSums *self, gint first, gint end, GError **error);
+
+/* apr_exact_sums_update_with() of rows that need not be a tensor's. */
+gboolean apr_exact_sums_update_rows (AprExactSums *self,
+                                     const AprRows *x,
+                                     const AprRows *y,
+                                     AprTensor *sample_weight,
+                                     AprPrecision precision,
+                                     const AprSumsKernel *kernel,
+                                     guint n_threads,
+                                     GCancellable *cancellable,
+                                     GError **error);
+
+/* The same of rows whose weights have been checked, and are in several windows. */
+gboolean apr_exact_sums_update_windows (AprExactSums *self,
+                                        const AprRows *x,
+                                        const AprRows *y,
+                                        const AprRows *weights,
+                                        const AprWeightWindows *windows,
+                                        const AprSumsKernel *kernel,
+                                        guint n_threads,
+                                        GCancellable *cancellable,
+                                        GError **error);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-exact-sums-parts-private.h"
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-parallel-private.h"
@@ -193,13 +193,14 @@ sum_residues (Job *job, guint n_threads, GCancellable *cancellable, GError **err
 {
   gsize n_rows = job->base.x.n_rows;
   const AprResidueKernel *residues =
-    apr_sums_kernel_get_residues (job->base.kernel, n_rows, job->base.n_columns, FALSE);
+    apr_sums_kernel_get_residues (job->base.kernel, n_rows, job->base.n_columns, job->base.weighted, FALSE);
   AprRange all = { 0, job->base.x.n_rows };
   guint i;
 
   if (residues != NULL &&
-      apr_sums_kernel_get_residues (job->base.kernel, n_rows, job->base.n_columns, TRUE) == NULL &&
-      !job->base.weighted && apr_residue_plan_suits_whole (&job->base.x, &job->base.y))
+      apr_sums_kernel_get_residues (job->base.kernel, n_rows, job->base.n_columns, job->base.weighted,
+                                    TRUE) == NULL &&
+      apr_residue_plan_suits_whole (&job->base.x, &job->base.y))
     residues = NULL;
 
   if (residues != NULL && job->base.precision == APR_PRECISION_EXACT)
@@ -244,12 +245,12 @@ free_workers (AprExactSumsWorker **workers, guint n_workers)
   g_free (workers);
 }
 
-/* @x and @y are of as many rows. */
+/* @x and @y are of as many rows, and the weights, where there are any, have been checked. */
 static gboolean
 update (AprExactSums *self,
-        AprRows x,
-        AprRows y,
-        AprTensor *sample_weight,
+        const AprRows *x,
+        const AprRows *y,
+        const AprRows *weights,
         AprPrecision precision,
         const AprSumsKernel *kernel,
         guint n_threads,
@@ -264,20 +265,13 @@ update (AprExactSums *self,
   gboolean summed = FALSE;
   gboolean moved;
 
-  if (g_cancellable_set_error_if_cancelled (cancellable, error))
-    return FALSE;
-
   job.base.kernel = kernel != NULL ? kernel : apr_sums_kernel_choose ();
   job.base.n_columns = 1 + apr_exact_sums_get_n_features (self) + apr_exact_sums_get_n_targets (self);
-  job.base.weighted = sample_weight != NULL;
-  job.base.x = x;
-  job.base.y = y;
-  if (job.base.weighted)
-    {
-      apr_rows_init (&job.base.weights, "sample_weight", sample_weight);
-      if (!apr_rows_check_weights (&job.base.weights, error))
-        return FALSE;
-    }
+  job.base.weighted = weights != NULL;
+  job.base.x = *x;
+  job.base.y = *y;
+  if (weights != NULL)
+    job.base.weights = *weights;
 
   apr_exact_sums_set_cancellable (self, cancellable);
   if (precision == APR_PRECISION_DOUBLE)
@@ -326,6 +320,41 @@ update (AprExactSums *self,
 }
 
 gboolean
+apr_exact_sums_update_rows (AprExactSums *self,
+                            const AprRows *x,
+                            const AprRows *y,
+                            AprTensor *sample_weight,
+                            AprPrecision precision,
+                            const AprSumsKernel *kernel,
+                            guint n_threads,
+                            GCancellable *cancellable,
+                            GError **error)
+{
+  /* Weights may be subnormal. */
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  AprRows weights;
+  AprWeightWindows windows;
+  gboolean summed;
+
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+  if (sample_weight == NULL)
+    return update (self, x, y, NULL, precision, kernel, n_threads, cancellable, error);
+
+  apr_rows_init (&weights, "sample_weight", sample_weight);
+  if (!apr_rows_check_weights (&weights, error))
+    return FALSE;
+  if (precision != APR_PRECISION_EXACT || !apr_weight_windows_init (&windows, &weights))
+    return update (self, x, y, &weights, precision, kernel, n_threads, cancellable, error);
+
+  summed =
+    apr_exact_sums_update_windows (self, x, y, &weights, &windows, kernel, n_threads, cancellable, error);
+  apr_weight_windows_clear (&windows);
+
+  return summed;
+}
+
+gboolean
 apr_exact_sums_update_with (AprExactSums *self,
                             AprTensor *x,
                             AprTensor *y,
@@ -342,7 +371,8 @@ apr_exact_sums_update_with (AprExactSums *self,
   apr_rows_init (&x_rows, "X", x);
   apr_rows_init (&y_rows, "y", y);
 
-  return update (self, x_rows, y_rows, sample_weight, precision, kernel, n_threads, cancellable, error);
+  return apr_exact_sums_update_rows (self, &x_rows, &y_rows, sample_weight, precision, kernel, n_threads,
+                                     cancellable, error);
 }
 
 static guint
@@ -380,6 +410,6 @@ apr_exact_sums_update_columns (AprExactSums *self,
                                GCancellable *cancellable,
                                GError **error)
 {
-  return update (self, *x, *y, sample_weight, precision, NULL, count_threads (self, x->n_rows, n_threads),
-                 cancellable, error);
+  return apr_exact_sums_update_rows (self, x, y, sample_weight, precision, NULL,
+                                     count_threads (self, x->n_rows, n_threads), cancellable, error);
 }

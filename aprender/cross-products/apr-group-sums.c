@@ -20,7 +20,7 @@ apr_group_sums_suit (gsize max_rows, gsize n_features, gsize n_targets)
 
   return g_size_checked_add (&n_columns, n_features, n_targets) &&
          g_size_checked_add (&n_columns, n_columns, 1) &&
-         apr_sums_kernel_get_residues (kernel, max_rows, n_columns, FALSE) == NULL;
+         apr_sums_kernel_get_residues (kernel, max_rows, n_columns, FALSE, FALSE) == NULL;
 }
 
 AprGroupSums *

@@ -128,7 +128,7 @@ multiply_rest (AprResidueTeam *self,
 {
   gsize own = apr_residue_team_get_column (self, rest->column);
   double value = row[rest->column];
-  double weight = self->weights.rows != NULL ? self->weights.values[rest->row] : 1;
+  double weight = self->weights.all.rows != NULL ? self->weights.values[rest->row] : 1;
   gsize i;
 
   if (weight == 0)

@@ -7,16 +7,10 @@
 
 G_BEGIN_DECLS
 
-/* Some rows. */
-typedef struct
-{
-  gsize first;
-  gsize end;
-} AprRange;
-
 /* Adds the cross products of rows, in residues; progress is told of the rows that have been gone through. @weights,
- * which may be %NULL, have been checked. What residues do not suit, among it whatever is not finite, is left to others:
- * it is appended to @left, in no order. False, with the error set, where it is cancelled or there is no memory; then
+ * which may be %NULL, have been checked. What residues do not suit, among it whatever is not finite, and all rows where
+ * the weights need more bits than a window has (AprWeightWindows), is left to others: it is appended to @left, in no
+ * order. False, with the error set, where it is cancelled or there is no memory; then
  * the sums are of no use. */
 gboolean apr_residue_sums_update (AprExactSums *state,
                                   const AprResidueKernel *kernel,

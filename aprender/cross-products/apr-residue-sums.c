@@ -34,7 +34,7 @@ typedef struct
   AprResidueModuli moduli;
   const AprRows *x;
   const AprRows *y;
-  const AprRows *weights; /* (nullable) */
+  AprWholeWeights weights;
   gsize block_rows;
   guint n_teams;
   GCancellable *cancellable; /* (unowned) (nullable) */
@@ -160,7 +160,7 @@ sum_alone (Job *job, AprExactSums *state, GError **error)
   TeamJob team_job = { .job = job };
   AprTeam team = { .n_parts = 1 };
   gboolean ready = apr_residue_team_init (&team_job.self, state, job->kernel, &job->moduli, job->x, job->y,
-                                          job->weights, job->block_rows, 1);
+                                          &job->weights, job->block_rows, 1);
 
   team_job.self.cancellable = job->cancellable;
   if (ready)
@@ -199,7 +199,7 @@ run_together (Job *job, guint n_threads)
   GError *error = NULL;
 
   if (apr_residue_team_init (&team_job.self, job->state, job->kernel, &job->moduli, job->x, job->y,
-                             job->weights, job->block_rows, n_threads))
+                             &job->weights, job->block_rows, n_threads))
     {
       team_job.self.cancellable = job->cancellable;
       apr_team_run (sum_blocks, &team_job, n_threads, (double) n_threads * APR_PARALLEL_OPERATIONS);
@@ -228,21 +228,21 @@ apr_residue_sums_update (AprExactSums *state,
               .kernel = kernel,
               .x = x,
               .y = y,
-              .weights = weights,
               .cancellable = cancellable,
               .caller = g_thread_self (),
               .left = left };
   gsize n_columns = x->n_columns + y->n_columns + 1;
   gboolean wide = x->n_columns >= COLUMNS_TOGETHER;
   gboolean together = n_threads == 1 || wide || x->n_rows / n_threads < MIN_ROWS_ALONE;
-  guint n_moduli;
+  guint n_moduli = 0;
 
   job.n_teams = together ? 1 : n_threads;
   job.block_rows = !wide                          ? MANY_ROWS_ALONE
                  : kernel->multiply_pairs != NULL ? APR_RESIDUE_ROWS
                                                   : ROWS_OF_MANY_COLUMNS;
   job.block_rows = MIN (job.block_rows, x->n_rows);
-  n_moduli = apr_residue_plan_count (kernel, x, y, apr_residue_weights_count_bits (weights, job.block_rows));
+  if (apr_whole_weights_init (&job.weights, weights))
+    n_moduli = apr_residue_plan_count (kernel, x, y, job.weights.n_bits);
   if (n_moduli == 0)
     {
       g_array_append_val (left, all);

@@ -51,6 +51,7 @@ typedef struct
   gsize panel_size;          /* of residues for one modulus */
   gsize left_size;           /* the same of a panel that is multiplied on the left */
   gsize n_left;              /* panels on the left that a task multiplies */
+  double weight;             /* as whole numbers, all weights are at most that; 1 without weights */
   guint n_threads;           /* at most */
   AprResidueThread *threads; /* (owned) */
   GError *error;             /* (owned) (nullable) written by the first thread, between barriers */
@@ -68,7 +69,7 @@ typedef struct
   gint next_task[APR_RESIDUE_N_TASKS]; /* atomic */
   gint unsuited;                       /* atomic: whether the block is for others */
   gboolean renewed;                    /* new scales begin with it */
-  double weight;                       /* as a whole number, all weights are below it; 1 without weights */
+  gboolean weightless;                 /* all its weights are 0 */
   double *staged;                      /* (owned) panels that are not read in place */
   double *squares;                     /* (owned) of each column */
   double *largest;                     /* (owned) magnitude of each column */
@@ -93,7 +94,7 @@ gboolean apr_residue_team_init (AprResidueTeam *self,
                                 const AprResidueModuli *moduli,
                                 const AprRows *x,
                                 const AprRows *y,
-                                const AprRows *weights,
+                                const AprWholeWeights *weights,
                                 gsize block_rows,
                                 guint n_threads);
 

@@ -57,7 +57,7 @@ apr_residue_team_init (AprResidueTeam *self,
                        const AprResidueModuli *moduli,
                        const AprRows *x,
                        const AprRows *y,
-                       const AprRows *weights,
+                       const AprWholeWeights *weights,
                        gsize block_rows,
                        guint n_threads)
 {
@@ -81,6 +81,7 @@ apr_residue_team_init (AprResidueTeam *self,
   /* Even, for kernels that multiply pairs. */
   self->n_left += self->n_left % 2;
   self->n_threads = n_threads;
+  self->weight = ldexp (1, (gint) weights->n_bits);
   apr_residue_weights_init (&self->weights, weights, block_rows, moduli->n_moduli, kernel);
 
   n_padded = self->n_panels * APR_RESIDUE_PANEL;
@@ -99,7 +100,7 @@ apr_residue_team_init (AprResidueTeam *self,
       self->threads[i].rests = g_array_new (FALSE, FALSE, sizeof (AprResidueRest));
       self->threads[i].short_rests = g_array_new (FALSE, FALSE, sizeof (AprResidueRest));
       self->threads[i].written = g_new (AprResidueRest, block_rows * APR_RESIDUE_PANEL);
-      if (weights != NULL)
+      if (weights->rows != NULL)
         self->threads[i].weighed = g_aligned_alloc (self->n_left, self->panel_size, 64);
       if (kernel->turn != NULL)
         self->threads[i].turned = g_aligned_alloc (self->n_left, self->left_size, 64);
@@ -113,7 +114,7 @@ apr_residue_team_init (AprResidueTeam *self,
   if (g_size_checked_mul (&size, get_n_tiles (self), moduli->n_moduli * get_tile_size (self)))
     self->sums = apr_pages_new (size, TRUE);
 
-  apr_residue_short_rests_init (&self->short_rests, moduli, n_padded, weights != NULL);
+  apr_residue_short_rests_init (&self->short_rests, moduli, n_padded, weights->rows != NULL);
 
   return self->staged != NULL && self->residues != NULL && self->sums != NULL;
 }
@@ -237,45 +238,15 @@ bound_squares (AprResidueTeam *self, gsize column)
   self->bounds[column] = root * root * self->weight;
 }
 
-/* Whether the weights suit the unit of those before them, or have to begin with another; false where they have too many
- * bits. */
-static gboolean
-judge_weights (AprResidueTeam *self)
-{
-  AprResidueWeights *weights = &self->weights;
-
-  self->weight = 1;
-  if (weights->rows == NULL)
-    return TRUE;
-
-  apr_residue_weights_read (weights, self->first_row, self->n_rows);
-  if (apr_residue_weights_are_zero (weights))
-    {
-      self->weight = 0;
-      return TRUE;
-    }
-  if (weights->max_exponent - weights->min_exponent > APR_RESIDUE_WEIGHT_BITS)
-    return FALSE;
-  if (self->renewed || weights->min_exponent < weights->unit ||
-      weights->max_exponent - weights->unit > APR_RESIDUE_WEIGHT_BITS)
-    {
-      self->renewed = TRUE;
-      return TRUE;
-    }
-  self->weight = ldexp (1, apr_residue_weights_get_bits (weights));
-
-  return TRUE;
-}
-
 /* Whether the block has to begin with new scales; one with columns beyond the range is for others. */
 static void
 judge_block (AprResidueTeam *self)
 {
   gsize i;
 
+  self->weightless = self->weights.all.rows != NULL &&
+                     !apr_residue_weights_read (&self->weights, self->first_row, self->n_rows);
   self->renewed = self->n_summed == 0 || self->n_summed + self->n_rows > APR_RESIDUE_GROUP;
-  if (!judge_weights (self))
-    g_atomic_int_set (&self->unsuited, 1);
   for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
     {
       double squares = self->squares[i] *= SQUARES_MARGIN;
@@ -326,8 +297,6 @@ set_scales (AprResidueTeam *self)
 {
   gsize i;
 
-  apr_residue_weights_set_unit (&self->weights);
-  self->weight = ldexp (1, apr_residue_weights_get_bits (&self->weights));
   for (i = 0; i < self->n_panels * APR_RESIDUE_PANEL; i++)
     {
       set_scale (self, i);
@@ -361,7 +330,7 @@ cut_panels (AprResidueTeam *self, AprResidueThread *thread)
                                rest, 1);
         }
     }
-  while (self->weights.rows != NULL &&
+  while (self->weights.all.rows != NULL &&
          apr_residue_team_take (self, APR_RESIDUE_TASK_CUT_WEIGHTS, self->moduli->n_moduli, &i))
     apr_residue_weights_cut (&self->weights, self->moduli, (guint) i, self->n_rows);
 }
@@ -371,7 +340,7 @@ static const guint8 *
 prepare_left (AprResidueTeam *self, AprResidueThread *thread, gsize modulus, gsize first, gsize end)
 {
   const guint8 *weights =
-    self->weights.rows != NULL ? apr_residue_weights_get (&self->weights, modulus) : NULL;
+    self->weights.all.rows != NULL ? apr_residue_weights_get (&self->weights, modulus) : NULL;
   gsize left;
 
   if (weights == NULL && self->kernel->turn == NULL)
@@ -535,7 +504,7 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
   if (part == 0)
     judge_block (self);
   apr_team_barrier (team);
-  if (self->unsuited || self->weight == 0)
+  if (self->unsuited || self->weightless)
     return;
 
   if (self->renewed)
@@ -549,11 +518,6 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
       if (self->unsuited)
         return;
     }
-  if (part == 0)
-    apr_residue_weights_split (&self->weights, self->n_rows);
-  if (self->weights.rows != NULL)
-    apr_team_barrier (team);
-
   cut_panels (self, thread);
   apr_team_barrier (team);
   count_rests (self, &n_short, &n_long);
@@ -590,7 +554,7 @@ apr_residue_team_cover (AprResidueTeam *self, gint min, gint max, guint n_terms)
   for (i = 0; i < self->n_columns; i++)
     if (self->totals[i] > 0)
       {
-        gint exponent = self->weights.unit - 2 * self->scale[i];
+        gint exponent = self->weights.all.unit - 2 * self->scale[i];
 
         min = MIN (min, exponent - (self->short_rests.any ? 32 : 0));
         max = MAX (max, exponent + distance);
@@ -636,7 +600,7 @@ flush_tile (AprResidueTeam *self, gsize left, gsize right)
       if (any != 0 && other <= one && one < self->n_columns)
         apr_exact_sums_add_parts (
           self->state, apr_residue_team_get_entry (self, one, other), parts, n_parts + 1,
-          32 * (gint) (n_parts - 1) - self->scale[one] - self->scale[other] + self->weights.unit);
+          32 * (gint) (n_parts - 1) - self->scale[one] - self->scale[other] + self->weights.all.unit);
     }
 }
 

@@ -6,6 +6,13 @@
 
 G_BEGIN_DECLS
 
+/* Some rows. */
+typedef struct
+{
+  gsize first;
+  gsize end;
+} AprRange;
+
 /* The elements of a vector or matrix of any dtype that is a number, read in place: row after row, or as columns that
  * are each in one piece. */
 typedef struct
@@ -70,6 +77,9 @@ void apr_rows_read (const AprRows *self,
 
 /* Reads the differences between the elements of a column and the nearest doubles; returns %FALSE where all are 0. */
 gboolean apr_rows_get_rests (const AprRows *self, gsize column, gsize first_row, gsize n_rows, double *rests);
+
+/* Copies some rows, of the same dtype. Returns: (transfer full) (nullable): %NULL where there is no memory */
+AprTensor *apr_rows_gather (const AprRows *self, const gsize *rows, gsize n_rows);
 
 /* Fails where there is a NaN or an infinity, and says where the first one is. */
 gboolean apr_rows_check_finite (const AprRows *self, GError **error);

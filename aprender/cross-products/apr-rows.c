@@ -408,6 +408,34 @@ apr_rows_get_rests (const AprRows *self, gsize column, gsize first_row, gsize n_
   return any;
 }
 
+AprTensor *
+apr_rows_gather (const AprRows *self, const gsize *rows, gsize n_rows)
+{
+  const gsize shape[] = { n_rows, self->n_columns };
+  gsize width = get_width (self);
+  gsize row_size = self->n_columns * width;
+  guint8 *data = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  gsize size;
+  gsize row;
+  gsize column;
+
+  if (g_size_checked_mul (&size, n_rows, row_size))
+    data = g_try_malloc (MAX (size, 1));
+  if (data == NULL)
+    return NULL;
+
+  for (row = 0; row < n_rows; row++)
+    if (self->columns == NULL)
+      memcpy (data + row * row_size, find_element (self, rows[row], 0), row_size);
+    else
+      for (column = 0; column < self->n_columns; column++)
+        memcpy (data + row * row_size + column * width, find_element (self, rows[row], column), width);
+
+  bytes = g_bytes_new_take (data, size);
+  return apr_tensor_new_from_bytes (self->dtype, shape, self->is_matrix ? 2 : 1, bytes, NULL);
+}
+
 gboolean
 apr_rows_check_finite (const AprRows *self, GError **error)
 {

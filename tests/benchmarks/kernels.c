@@ -7,17 +7,20 @@
 
 /*
  * From which rows and columns on residues are faster than slices or bytes: processor time of one thread, the least of
- * some rounds in turn, for every kernel of this machine and the residues that its row of the table has. What the table
- * in apr-sums-kernel.c says was read from here.
+ * some rounds in turn, for every kernel of this machine and the residues that its row of the table has, without weights
+ * and with weights of all bits. What the table in apr-sums-kernel.c says was read from here.
  */
 
 #define N_ROUNDS 9
 
+/* Seconds after which three rounds are enough. */
+#define LONG 0.5
+
 static const gsize shapes[][2] = {
-  { 100, 30 },    { 200, 30 },    { 1000, 20 },   { 1000, 30 },  { 1000, 50 },  { 100, 70 },
-  { 200, 62 },    { 1000, 62 },   { 60, 100 },    { 200, 100 },  { 20000, 16 }, { 20000, 20 },
-  { 20000, 30 },  { 20000, 46 },  { 20000, 62 },  { 20000, 78 }, { 20000, 94 }, { 400, 500 },
-  { 20000, 110 }, { 20000, 140 }, { 20000, 180 }, { 2000, 500 },
+  { 1000, 5 },   { 20000, 10 }, { 100, 30 },    { 200, 30 },    { 1000, 20 },   { 1000, 30 },
+  { 1000, 50 },  { 100, 70 },   { 200, 62 },    { 1000, 62 },   { 60, 100 },    { 200, 100 },
+  { 20000, 16 }, { 20000, 20 }, { 20000, 30 },  { 20000, 46 },  { 20000, 62 },  { 20000, 78 },
+  { 20000, 94 }, { 400, 500 },  { 20000, 110 }, { 20000, 140 }, { 20000, 180 }, { 2000, 500 },
 };
 
 static double
@@ -44,13 +47,25 @@ draw (GRand *rand, gsize n_rows, gsize n_columns, AprDType dtype)
   return apr_tensor_cast (doubles, dtype, NULL);
 }
 
+static AprTensor *
+draw_weights (GRand *rand, gsize n)
+{
+  g_autofree double *values = g_new (double, n);
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    values[i] = g_rand_double (rand);
+
+  return apr_tensor_new_from_doubles (values, n, &n, 1, NULL);
+}
+
 static double
-time_update (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y)
+time_update (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, AprTensor *weights)
 {
   AprExactSums *sums = apr_exact_sums_new (apr_tensor_get_shape (x, NULL)[1], 1, NULL);
   double start = now ();
 
-  if (!apr_exact_sums_update_with (sums, x, y, NULL, APR_PRECISION_EXACT, kernel, 1, NULL, NULL))
+  if (!apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel, 1, NULL, NULL))
     g_error ("the sums failed");
   start = now () - start;
   apr_exact_sums_unref (sums);
@@ -59,24 +74,24 @@ time_update (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y)
 }
 
 static void
-compare (const AprSumsKernel *kernel, const AprResidueKernel *residues, AprTensor *x, AprTensor *y)
+compare (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, AprTensor *weights)
 {
   AprSumsKernel without = *kernel;
-  AprSumsKernel with;
+  AprSumsKernel with = *kernel;
   double least[2] = { G_MAXDOUBLE, G_MAXDOUBLE };
+  double start = now ();
   gsize i;
 
-  memset (without.residues, 0, sizeof without.residues);
-  with = without;
-  with.residues[0].kernel = residues;
-  with.n_whole = 0;
-  for (i = 0; i < N_ROUNDS; i++)
+  without.residues = NULL;
+  with.n_rows = with.n_columns = with.n_weighted = with.n_whole = 0;
+  for (i = 0; i < N_ROUNDS && (i < 3 || now () - start < LONG); i++)
     {
-      least[0] = MIN (least[0], time_update (&without, x, y));
-      least[1] = MIN (least[1], time_update (&with, x, y));
+      least[0] = MIN (least[0], time_update (&without, x, y, weights));
+      least[1] = MIN (least[1], time_update (&with, x, y, weights));
     }
-  printf ("  %-11s residues of %-11s %9.3f ms, without %9.3f ms: %.2f times as fast\n", kernel->name,
-          residues->name, least[1] * 1e3, least[0] * 1e3, least[0] / least[1]);
+  printf ("  %-11s residues of %-11s %9.3f ms, without %9.3f ms: %.2f times as fast%s\n", kernel->name,
+          kernel->residues->name, least[1] * 1e3, least[0] * 1e3, least[0] / least[1],
+          weights != NULL ? ", weighted" : "");
 }
 
 int
@@ -86,7 +101,6 @@ main (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
   const AprSumsKernel *const *kernel;
   gsize shape;
-  gsize i;
   gsize k;
 
   for (shape = 0; shape < G_N_ELEMENTS (shapes); shape++)
@@ -94,13 +108,16 @@ main (void)
       {
         g_autoptr (AprTensor) x = draw (rand, shapes[shape][0], shapes[shape][1], dtypes[k]);
         g_autoptr (AprTensor) y = draw (rand, shapes[shape][0], 1, dtypes[k]);
+        g_autoptr (AprTensor) weights = draw_weights (rand, shapes[shape][0]);
 
         printf ("%" G_GSIZE_FORMAT " x %" G_GSIZE_FORMAT " %s\n", shapes[shape][0], shapes[shape][1],
                 k == 0 ? "F32" : "F64");
         for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
-          for (i = 0; i < APR_RESIDUE_CHOICES; i++)
-            if ((*kernel)->residues[i].kernel != NULL)
-              compare (*kernel, (*kernel)->residues[i].kernel, x, y);
+          if ((*kernel)->residues != NULL)
+            {
+              compare (*kernel, x, y, NULL);
+              compare (*kernel, x, y, weights);
+            }
       }
 
   return 0;

@@ -422,7 +422,7 @@ choose (const AprSumsKernel *kernel, AprPrecision precision, AprTensor *x, AprTe
   apr_rows_init (&y_rows, "y", y);
   n_columns = x_rows.n_columns + y_rows.n_columns + 1;
   if (precision == APR_PRECISION_EXACT)
-    peak.residues = apr_sums_kernel_get_residues (kernel, x_rows.n_rows, n_columns, whole);
+    peak.residues = apr_sums_kernel_get_residues (kernel, x_rows.n_rows, n_columns, FALSE, whole);
   if (peak.residues != NULL)
     peak.n_moduli = apr_residue_plan_count (peak.residues, &x_rows, &y_rows, 0);
   if (peak.n_moduli == 0)

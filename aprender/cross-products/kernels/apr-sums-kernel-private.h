@@ -7,31 +7,24 @@
 
 G_BEGIN_DECLS
 
-/* Residues, and the least rows and columns of the matrix for which they are faster than what comes before. */
-typedef struct
-{
-  const AprResidueKernel *kernel; /* (unowned) (nullable) */
-  gsize n_rows;
-  gsize n_columns;
-} AprResidueChoice;
-
-#define APR_RESIDUE_CHOICES 2
-
 /* What a family of processors sums exact products with: one row of the table in apr-sums-kernel.c. */
 typedef struct
 {
   const char *name;
-  const AprSliceKernel *slices;                   /* (unowned) which serve whatever the others do not */
-  const AprByteKernel *bytes;                     /* (unowned) (nullable) which take the place of slices */
-  AprResidueChoice residues[APR_RESIDUE_CHOICES]; /* the last that suits */
-  gsize n_whole;  /* columns from which on residues are faster even for what slices can multiply whole */
+  const AprSliceKernel *slices;     /* (unowned) which serve whatever the others do not */
+  const AprByteKernel *bytes;       /* (unowned) (nullable) which take the place of slices */
+  const AprResidueKernel *residues; /* (unowned) (nullable) which take the place of both */
+  gsize n_rows;                     /* from which on residues are faster, for so many columns: */
+  gsize n_columns;                  /* in general, */
+  gsize n_weighted;                 /* of rows that have weights, */
+  gsize n_whole;                    /* and of what slices can multiply whole, if these are more */
   gsize n_sliced; /* columns up to which slices are faster than bytes, where there are no weights */
 } AprSumsKernel;
 
 /* The residues for a shape; %NULL where bytes or slices are faster. @whole says whether slices can multiply nearly all
- * columns whole. */
-const AprResidueKernel *
-apr_sums_kernel_get_residues (const AprSumsKernel *self, gsize n_rows, gsize n_columns, gboolean whole);
+ * columns whole, which weighted ones never are. */
+const AprResidueKernel *apr_sums_kernel_get_residues (
+  const AprSumsKernel *self, gsize n_rows, gsize n_columns, gboolean weighted, gboolean whole);
 
 /* The bytes for a shape; %NULL where slices are faster, or there are none. */
 const AprByteKernel *

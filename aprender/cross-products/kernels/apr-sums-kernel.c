@@ -6,82 +6,62 @@
 /* Rows that are worth blocks of the size that is best for slices. */
 #define MANY_ROWS 8192
 
-/* Which kernels serve which shape, for each family of processors. Residues are for so many rows and columns; what is
- * narrower or shorter, and what residues leave, is for bytes, or for slices where there are none. Columns that slices
- * can multiply whole, as nearly all of floats, are for residues only where there are n_whole of them at least. The
- * limits are where both took as long on an AMD Zen 4, run as each family in turn, and a Zen 5 has the same;
- * docs/kernels.md says how to measure them. */
+/* Which kernels serve which shape, for each family of processors. Residues are for so many rows and columns: for fewer
+ * columns where there are weights, and for more where slices can multiply them whole, as nearly all of floats. What is
+ * narrower or shorter, and what residues leave, is for bytes, or for slices where there are none. The limits are where
+ * both took as long on an AMD Zen 4, run as each family in turn, and a Zen 5 has the same; those of weighted rows are
+ * from an Intel Emerald Rapids. docs/kernels.md says how to measure them. */
 static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* What a compiler makes of 128 bits, on x86 with SSE2: residues in products of 16 bits. */
-  [APR_CPU_PORTABLE] =
-    &(const AprSumsKernel){
-      "portable", &apr_slice_kernel_portable, NULL, { { &apr_residue_kernel_portable, 160, 30 } } },
+  [APR_CPU_PORTABLE] = &(const AprSumsKernel){ "portable", &apr_slice_kernel_portable, NULL,
+                                               &apr_residue_kernel_portable, 160, 30, 12 },
 #ifdef APR_KERNELS_ARM
   /* Every arm64: residues in products of 16 bits take more instructions than slices, at any width. */
-  [APR_CPU_NEON] = &(const AprSumsKernel){ "neon", &apr_slice_kernel_neon, NULL, { { NULL } } },
+  [APR_CPU_NEON] = &(const AprSumsKernel){ "neon", &apr_slice_kernel_neon },
   /* From Neoverse N1, Cortex-A76 and Apple's M1 on: residues in products of bytes. No time is measured: for
    * 1,000 rows of floats, slices take fewer instructions with 32 columns, and residues with 102. */
-  [APR_CPU_DOTPROD] =
-    &(const AprSumsKernel){
-      "dotprod", &apr_slice_kernel_neon, NULL, { { &apr_residue_kernel_dotprod, 100, 44 } } },
+  [APR_CPU_DOTPROD] = &(const AprSumsKernel){ "dotprod", &apr_slice_kernel_neon, NULL,
+                                              &apr_residue_kernel_dotprod, 100, 44, 24 },
   /* From Neoverse V1 and N2, Cortex-A510 and Apple's M2 on: residues in products of matrices of bytes. No
    * time is measured: for 1,000 rows of floats, slices take fewer instructions with 32 columns, residues with 42. */
   [APR_CPU_I8MM] =
-    &(const AprSumsKernel){ "i8mm", &apr_slice_kernel_neon, NULL, { { &apr_residue_kernel_i8mm, 100, 40 } } },
+    &(const AprSumsKernel){ "i8mm", &apr_slice_kernel_neon, NULL, &apr_residue_kernel_i8mm, 100, 40, 24 },
 #endif
 #ifdef APR_KERNELS_X86
   /* From Haswell and Zen on: residues in products of 16 bits. */
   [APR_CPU_AVX2] =
-    &(const AprSumsKernel){
-      "avx2", &apr_slice_kernel_avx2, NULL, { { &apr_residue_kernel_avx2, 160, 36 } }, 72 },
+    &(const AprSumsKernel){ "avx2", &apr_slice_kernel_avx2, NULL, &apr_residue_kernel_avx2, 160, 36, 20, 72 },
   /* Alder Lake's and later clients: residues in products of bytes. Measured on an AMD Zen 5, which runs them too. */
-  [APR_CPU_AVX_VNNI] =
-    &(const AprSumsKernel){
-      "avxvnni", &apr_slice_kernel_avx2, NULL, { { &apr_residue_kernel_avxvnni, 160, 30 } }, 72 },
+  [APR_CPU_AVX_VNNI] = &(const AprSumsKernel){ "avxvnni", &apr_slice_kernel_avx2, NULL,
+                                               &apr_residue_kernel_avxvnni, 160, 30, 22, 72 },
   /* Skylake's servers: residues in products of 16 bits. Measured on an AMD Zen 5, which runs these and the next ones,
    * too. */
-  [APR_CPU_AVX512] =
-    &(const AprSumsKernel){
-      "avx512", &apr_slice_kernel_avx512, NULL, { { &apr_residue_kernel_avx512, 160, 54 } }, 72 },
+  [APR_CPU_AVX512] = &(const AprSumsKernel){ "avx512", &apr_slice_kernel_avx512, NULL,
+                                             &apr_residue_kernel_avx512, 160, 54, 28, 72 },
   /* Cascade Lake's and Cooper Lake's servers: the same, added at once. */
-  [APR_CPU_AVX512_DOT] =
-    &(const AprSumsKernel){
-      "avx512dot", &apr_slice_kernel_avx512, NULL, { { &apr_residue_kernel_avx512dot, 160, 54 } }, 72 },
+  [APR_CPU_AVX512_DOT] = &(const AprSumsKernel){ "avx512dot", &apr_slice_kernel_avx512, NULL,
+                                                 &apr_residue_kernel_avx512dot, 160, 54, 24, 72 },
   /* Ice Lake's and later servers, Zen 4 and later: residues in products of bytes. */
-  [APR_CPU_AVX512_VNNI] =
-    &(const AprSumsKernel){
-      "avx512vnni", &apr_slice_kernel_avx512vnni, NULL, { { &apr_residue_kernel_avx512vnni, 100, 48 } }, 52 },
+  [APR_CPU_AVX512_VNNI] = &(const AprSumsKernel){ "avx512vnni", &apr_slice_kernel_avx512vnni, NULL,
+                                                  &apr_residue_kernel_avx512vnni, 100, 48, 24, 52 },
 #endif
 #ifdef APR_KERNELS_AMX
   /* Sapphire Rapids' servers and later: products of matrices of bytes, and residues in them. Here bytes serve what
-   * slices could multiply whole, too, but for n_sliced columns and fewer. Measured on one of these with two threads:
-   * for 500 columns of doubles, residues took 88 % of the time that bytes took, for 1,000 columns 68 %, and for floats
-   * 112 % and 70 %. */
-  [APR_CPU_AMX] = &(const AprSumsKernel){ "amx",
-                                          &apr_slice_kernel_avx512vnni,
-                                          &apr_byte_kernel_amx,
-                                          { { &apr_residue_kernel_amx, 500, 480 } },
-                                          .n_whole = 700,
-                                          .n_sliced = 12 },
+   * slices could multiply whole, too, but for n_sliced columns and fewer. Measured on an Emerald Rapids: for 20,000
+   * rows and 94 columns, residues took 1.04 to 1.3 times as long as bytes, for 140 columns about as long, and for 180
+   * columns 0.72 to 0.9 times. */
+  [APR_CPU_AMX] = &(const AprSumsKernel){ "amx", &apr_slice_kernel_avx512vnni, &apr_byte_kernel_amx,
+                                          &apr_residue_kernel_amx, 160, 130, 60, 130, .n_sliced = 12 },
 #endif
 };
 
 const AprResidueKernel *
-apr_sums_kernel_get_residues (const AprSumsKernel *self, gsize n_rows, gsize n_columns, gboolean whole)
+apr_sums_kernel_get_residues (
+  const AprSumsKernel *self, gsize n_rows, gsize n_columns, gboolean weighted, gboolean whole)
 {
-  gsize i;
+  gsize least = weighted ? self->n_weighted : whole ? MAX (self->n_columns, self->n_whole) : self->n_columns;
 
-  if (whole && n_columns < self->n_whole)
-    return NULL;
-  for (i = APR_RESIDUE_CHOICES; i-- > 0;)
-    {
-      const AprResidueChoice *choice = &self->residues[i];
-
-      if (choice->kernel != NULL && n_rows >= choice->n_rows && n_columns >= choice->n_columns)
-        return choice->kernel;
-    }
-
-  return NULL;
+  return n_rows >= self->n_rows && n_columns >= least ? self->residues : NULL;
 }
 
 const AprByteKernel *

@@ -90,6 +90,7 @@ add_rows (AprExactSums *state,
   AprRows x_rows;
   AprRows y_rows;
   AprRows weight_rows;
+  AprWholeWeights whole;
   Sum sum = { .n_rows = apr_tensor_get_shape (x, NULL)[0] };
   gint scale;
 
@@ -99,8 +100,9 @@ add_rows (AprExactSums *state,
   apr_rows_init (&y_rows, "y", y);
   if (weights != NULL)
     apr_rows_init (&weight_rows, "sample_weight", weights);
-  g_assert_true (apr_residue_team_init (&sum.self, state, kernel, &moduli, &x_rows, &y_rows,
-                                        weights != NULL ? &weight_rows : NULL, BLOCK, n_threads));
+  g_assert_true (apr_whole_weights_init (&whole, weights != NULL ? &weight_rows : NULL));
+  g_assert_true (
+    apr_residue_team_init (&sum.self, state, kernel, &moduli, &x_rows, &y_rows, &whole, BLOCK, n_threads));
   apr_team_run (sum_blocks, &sum, n_threads, (double) n_threads * APR_PARALLEL_OPERATIONS);
   apr_exact_sums_carry (state, 0, x_rows.n_columns + TARGETS + 1);
   scale = sum.self.scale[0];
@@ -217,7 +219,7 @@ check (const AprResidueKernel *kernel, GRand *rand, guint n_moduli, Kind kind, A
   g_autoptr (AprExactSums) expected = apr_exact_sums_new (p, TARGETS, NULL);
   gsize i;
 
-  memset (slices.residues, 0, sizeof slices.residues);
+  slices.residues = NULL;
   g_assert_true (
     apr_exact_sums_update_with (expected, x, y, weights, APR_PRECISION_EXACT, &slices, 1, NULL, NULL));
   for (i = 0; i < G_N_ELEMENTS (threads); i++)
@@ -326,7 +328,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/residue-rests/limit", test_limit);
   for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
     {
-      const AprResidueKernel *residues = apr_sums_kernel_get_residues (*kernel, G_MAXSIZE, G_MAXSIZE, FALSE);
+      const AprResidueKernel *residues = (*kernel)->residues;
       g_autofree char *path = g_strdup_printf ("/residue-rests/%s/rests", (*kernel)->name);
       g_autofree char *weighted = g_strdup_printf ("/residue-rests/%s/weights", (*kernel)->name);
 

@@ -19,8 +19,7 @@ get_kernels (gsize n_rows, gsize p)
 
   for (n = 0; get_all_kernels ()[n] != NULL; n++)
     kernels[n] = get_all_kernels ()[n];
-  with_bytes =
-    (AprSumsKernel){ "portable bytes", &apr_slice_kernel_portable, &apr_byte_kernel_portable, { { NULL } } };
+  with_bytes = (AprSumsKernel){ "portable bytes", &apr_slice_kernel_portable, &apr_byte_kernel_portable };
   kernels[n] = n_rows <= 1200 && p == 3 && !runs_in_valgrind () ? &with_bytes : NULL;
   kernels[n + 1] = NULL;
 
@@ -210,7 +209,7 @@ test_changed_columns (void)
   for (kernel = get_all_kernels (); *kernel != NULL; kernel++)
     {
       AprSliceKernel slices = *(*kernel)->slices;
-      AprSumsKernel changing = { "changing", &slices, NULL, { { NULL } } };
+      AprSumsKernel changing = { "changing", &slices };
       double values[N];
       g_autoptr (AprTensor) x = NULL;
       g_autoptr (AprTensor) y = NULL;
@@ -566,7 +565,7 @@ test_choice (void)
   const AprByteKernel *bytes = &apr_byte_kernel_portable;
   const AprResidueKernel *residues = &apr_residue_kernel_portable;
   const AprSumsKernel kernel = {
-    "", &apr_slice_kernel_portable, bytes, { { residues, 100, 40 } }, .n_whole = 60, .n_sliced = 12
+    "", &apr_slice_kernel_portable, bytes, residues, 100, 40, 20, 60, .n_sliced = 12
   };
 
   g_test_summary ("Which kernel serves a shape, and in how many rows at once, on both sides of each limit.");
@@ -574,11 +573,14 @@ test_choice (void)
   g_assert_true (apr_sums_kernel_get_bytes (&kernel, 13, FALSE) == bytes);
   g_assert_true (apr_sums_kernel_get_bytes (&kernel, 1, TRUE) == bytes);
 
-  g_assert_null (apr_sums_kernel_get_residues (&kernel, 99, 40, FALSE));
-  g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 39, FALSE));
-  g_assert_true (apr_sums_kernel_get_residues (&kernel, 100, 40, FALSE) == residues);
-  g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 59, TRUE));
-  g_assert_true (apr_sums_kernel_get_residues (&kernel, 100, 60, TRUE) == residues);
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 99, 40, FALSE, FALSE));
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 39, FALSE, FALSE));
+  g_assert_true (apr_sums_kernel_get_residues (&kernel, 100, 40, FALSE, FALSE) == residues);
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 59, FALSE, TRUE));
+  g_assert_true (apr_sums_kernel_get_residues (&kernel, 100, 60, FALSE, TRUE) == residues);
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 19, TRUE, FALSE));
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 99, 20, TRUE, FALSE));
+  g_assert_true (apr_sums_kernel_get_residues (&kernel, 100, 20, TRUE, FALSE) == residues);
 
   g_assert_cmpuint (apr_sums_kernel_get_block_rows (&kernel, 8191, 12, FALSE), ==, 256);
   g_assert_cmpuint (apr_sums_kernel_get_block_rows (&kernel, 8192, 12, FALSE), ==, 240);

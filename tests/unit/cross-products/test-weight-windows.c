@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+#include "tests/exact-reference.h"
+
+#include <math.h>
+
+#include "aprender/cross-products/apr-weight-windows-private.h"
+
+/* Weights whose exponents are far apart: which rows go together, and that all are summed exactly. */
+
+typedef enum
+{
+  SQUARES,  /* of normal numbers: hardly any is too small */
+  ANY_SIZE, /* over all exponents of a double */
+  TWO_SIZES,
+  OUTLIERS, /* a few that are too large, and one that is */
+  FADING,   /* smaller from row to row */
+  N_KINDS,
+} Kind;
+
+static double
+draw_normal (GRand *rand)
+{
+  return sqrt (-2 * log (1 - g_rand_double (rand))) * cos (2 * G_PI * g_rand_double (rand));
+}
+
+static double
+draw_weight (GRand *rand, Kind kind, gsize row, gsize n_rows)
+{
+  double value = 1 + g_rand_double (rand);
+
+  if (row % 37 == 5)
+    return 0;
+  switch (kind)
+    {
+    case SQUARES:
+      return pow (draw_normal (rand), 2);
+    case TWO_SIZES:
+      return row % 3 == 0 ? ldexp (value, 60) : row % 3 == 1 ? ldexp (value, -70) : 4 * floor (8 * value);
+    case OUTLIERS:
+      return row == 77 ? 0x1p-300 : ldexp (value, row % 50 == 3 ? 200 : 0);
+    case FADING:
+      return ldexp (value, -(gint) (900 * row / n_rows));
+    case ANY_SIZE:
+    case N_KINDS:
+    default:
+      return ldexp (value, g_rand_int_range (rand, -1080, 1023));
+    }
+}
+
+static AprTensor *
+draw_weights (GRand *rand, Kind kind, gsize n_rows)
+{
+  g_autofree double *values = g_new (double, n_rows);
+  gsize i;
+
+  for (i = 0; i < n_rows; i++)
+    values[i] = draw_weight (rand, kind, i, n_rows);
+
+  return vector_new (n_rows, values);
+}
+
+static AprTensor *
+draw_matrix (GRand *rand, gsize n_rows, gsize n_columns)
+{
+  g_autofree double *values = g_new (double, n_rows *n_columns);
+  gsize i;
+
+  for (i = 0; i < n_rows * n_columns; i++)
+    values[i] = draw_normal (rand);
+
+  return matrix_new (n_rows, n_columns, values);
+}
+
+static gint
+count_bits (const AprRows *weights, const gsize *rows, gsize n_rows)
+{
+  gint min = G_MAXINT;
+  gint max = G_MININT;
+  gsize i;
+
+  for (i = 0; i < n_rows; i++)
+    {
+      AprWholeNumber number = apr_rows_get_number (weights, rows[i], 0);
+      gint n_bits = 0;
+
+      g_assert_cmpuint (number.size, !=, 0);
+      while (n_bits < 64 && number.size >> n_bits != 0)
+        n_bits++;
+      min = MIN (min, number.exponent);
+      max = MAX (max, number.exponent + n_bits);
+    }
+
+  return max - min;
+}
+
+static void
+check_windows (AprTensor *weights)
+{
+  g_autoptr (AprTensor) main = NULL;
+  g_autoptr (GArray) kept = g_array_new (FALSE, FALSE, sizeof (gsize));
+  gsize n_rows = apr_tensor_get_n_elements (weights);
+  g_autofree guint *n_found = g_new0 (guint, n_rows);
+  AprWeightWindows windows;
+  AprRows rows;
+  gsize end = 0;
+  gsize row;
+  guint i;
+
+  apr_rows_init (&rows, "sample_weight", weights);
+  g_assert_true (apr_weight_windows_init (&windows, &rows));
+  g_assert_cmpuint (windows.windows->len, >, 0);
+  for (i = 0; i < windows.windows->len; i++)
+    {
+      const AprRange *window = &g_array_index (windows.windows, AprRange, i);
+
+      g_assert_cmpuint (window->first, ==, end);
+      end = window->end;
+      g_assert_cmpuint (window->first, <, end);
+      g_assert_cmpint (count_bits (&rows, windows.rows + window->first, end - window->first), <=,
+                       APR_WEIGHT_WINDOW_BITS);
+      for (row = window->first; row < end; row++)
+        {
+          g_assert_true (row == window->first || windows.rows[row - 1] < windows.rows[row]);
+          n_found[windows.rows[row]]++;
+        }
+    }
+
+  main = apr_weight_windows_get_main (&windows, &rows);
+  for (row = 0; row < n_rows; row++)
+    {
+      double weight = apr_tensor_get_double (weights, row, NULL);
+      double left = apr_tensor_get_double (main, row, NULL);
+
+      g_assert_cmpuint (n_found[row], <=, 1);
+      g_assert_cmpfloat (left, ==, n_found[row] == 1 ? 0 : weight);
+      if (left != 0)
+        g_array_append_val (kept, row);
+    }
+  g_assert_cmpuint (kept->len, ==, windows.n_main);
+  if (kept->len > 0)
+    {
+      g_assert_cmpint (count_bits (&rows, (const gsize *) (gconstpointer) kept->data, kept->len), <=,
+                       APR_WEIGHT_WINDOW_BITS);
+      g_assert_cmpuint (kept->len, >=, end);
+    }
+  apr_weight_windows_clear (&windows);
+}
+
+static void
+test_windows (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (31);
+  int kind;
+
+  for (kind = 0; kind < N_KINDS; kind++)
+    {
+      g_autoptr (AprTensor) weights = draw_weights (rand, (Kind) kind, 20000);
+      g_autoptr (AprTensor) floats = apr_tensor_cast (weights, APR_DTYPE_BF16, NULL);
+
+      check_windows (weights);
+      if (kind == TWO_SIZES)
+        check_windows (floats);
+    }
+}
+
+static gboolean
+has_windows (gsize n, const double *values)
+{
+  g_autoptr (AprTensor) weights = vector_new (n, values);
+  AprWeightWindows windows;
+  AprRows rows;
+
+  apr_rows_init (&rows, "sample_weight", weights);
+  if (!apr_weight_windows_init (&windows, &rows))
+    return FALSE;
+  apr_weight_windows_clear (&windows);
+
+  return TRUE;
+}
+
+static void
+test_single_window (void)
+{
+  const double zeros[] = { 0, 0, 0 };
+  const double within[] = { 0x1p-1074, 0, 0x1p-995 };
+  const double beyond[] = { 0x1p-1074, 0, 0x1p-994 };
+  const double largest[] = { G_MAXDOUBLE, 0x1p944 };
+  const double too_large[] = { G_MAXDOUBLE, 0x1p943 };
+
+  g_test_summary (
+    "Whole numbers of at most 80 bits, in units of the lowest bit of all weights, are in one window.");
+  g_assert_false (has_windows (0, zeros));
+  g_assert_false (has_windows (3, zeros));
+  g_assert_false (has_windows (3, within));
+  g_assert_true (has_windows (3, beyond));
+  g_assert_false (has_windows (2, largest));
+  g_assert_true (has_windows (2, too_large));
+}
+
+static Reference *
+refer (AprTensor *x, AprTensor *y, AprTensor *weights)
+{
+  gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
+  gsize p = apr_tensor_get_shape (x, NULL)[1];
+  Reference *reference = reference_new (p + 2);
+  g_autofree double *row = g_new (double, p + 1);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n_rows; i++)
+    {
+      for (j = 0; j < p; j++)
+        row[j] = apr_tensor_get_double (x, i * p + j, NULL);
+      row[p] = apr_tensor_get_double (y, i, NULL);
+      reference_add_row (reference, row, apr_tensor_get_double (weights, i, NULL));
+    }
+
+  return reference;
+}
+
+static void
+test_sums (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (32);
+  int kind;
+
+  g_test_summary ("Sums are those of whole numbers, whichever kernel sums how many rows of a window.");
+  for (kind = 0; kind < N_KINDS; kind++)
+    {
+      gsize n_rows = kind == ANY_SIZE ? 100 : 1500;
+      g_autoptr (AprTensor) x = draw_matrix (rand, n_rows, 5);
+      g_autoptr (AprTensor) y = draw_matrix (rand, n_rows, 1);
+      g_autoptr (AprTensor) weights = draw_weights (rand, (Kind) kind, n_rows);
+      g_autoptr (Reference) expected = refer (x, y, weights);
+      const AprSumsKernel *const *kernel;
+
+      for (kernel = get_all_kernels (); *kernel != NULL; kernel++)
+        {
+          g_autoptr (AprExactSums) sums = apr_exact_sums_new (5, 1, NULL);
+          g_autoptr (GError) error = NULL;
+
+          g_assert_true (
+            apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, *kernel, 2, NULL, &error));
+          g_assert_no_error (error);
+          reference_assert_equal (expected, sums);
+        }
+    }
+}
+
+static void
+test_columns (void)
+{
+  enum
+  {
+    N_ROWS = 300
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (33);
+  g_autoptr (AprTensor) turned = draw_matrix (rand, 3, N_ROWS);
+  g_autoptr (AprTensor) y = draw_matrix (rand, N_ROWS, 1);
+  g_autoptr (AprTensor) weights = draw_weights (rand, TWO_SIZES, N_ROWS);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (Reference) expected = NULL;
+  g_autoptr (AprExactSums) sums = apr_exact_sums_new (3, 1, NULL);
+  g_autoptr (GError) error = NULL;
+  const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (turned), NULL);
+  const guint8 *columns[] = { data, data + N_ROWS * sizeof (double), data + 2 * N_ROWS * sizeof (double) };
+  double values[N_ROWS * 3];
+  AprRows x_rows;
+  AprRows y_rows;
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (values); i++)
+    values[i] = apr_tensor_get_double (turned, i % 3 * N_ROWS + i / 3, NULL);
+  x = matrix_new (N_ROWS, 3, values);
+  expected = refer (x, y, weights);
+
+  apr_rows_init_columns (&x_rows, "X", APR_DTYPE_F64, columns, N_ROWS, 3);
+  apr_rows_init (&y_rows, "y", y);
+  g_assert_true (
+    apr_exact_sums_update_columns (sums, &x_rows, &y_rows, weights, APR_PRECISION_EXACT, 1, NULL, &error));
+  g_assert_no_error (error);
+  reference_assert_equal (expected, sums);
+}
+
+static void
+test_not_finite (void)
+{
+  enum
+  {
+    N_ROWS = 600
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (34);
+  int place;
+
+  g_test_summary ("A NaN is named by its row among all, whichever window it is in.");
+  for (place = 0; place < 3; place++)
+    {
+      double values[N_ROWS] = { 0 };
+      g_autoptr (AprTensor) x = draw_matrix (rand, N_ROWS, 3);
+      g_autoptr (AprTensor) weights = draw_weights (rand, TWO_SIZES, N_ROWS);
+      g_autoptr (AprTensor) y = NULL;
+      g_autoptr (AprExactSums) sums = apr_exact_sums_new (3, 1, NULL);
+      g_autoptr (GError) error = NULL;
+      g_autofree char *name = g_strdup_printf ("y has a NaN at row %d ", 501 + place);
+
+      values[501 + place] = NAN;
+      y = vector_new (N_ROWS, values);
+      g_assert_false (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 2, NULL, &error));
+      g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+      assert_message_has (error, name);
+    }
+}
+
+typedef struct
+{
+  guint64 n_done;
+  guint64 n_all;
+  GCancellable *cancellable;
+} Told;
+
+static void
+hear (guint64 n_done, guint64 n_all, gpointer user_data)
+{
+  Told *told = user_data;
+
+  g_assert_cmpuint (n_done, <=, n_all);
+  g_assert_cmpuint (n_done, >=, told->n_done);
+  g_assert_true (told->n_all == 0 || told->n_all == n_all);
+  told->n_done = n_done;
+  told->n_all = n_all;
+  if (told->cancellable != NULL)
+    g_cancellable_cancel (told->cancellable);
+}
+
+static void
+test_progress (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (35);
+  int kind;
+
+  for (kind = 0; kind < N_KINDS; kind++)
+    {
+      g_autoptr (AprTensor) x = draw_matrix (rand, 20000, 3);
+      g_autoptr (AprTensor) y = draw_matrix (rand, 20000, 1);
+      g_autoptr (AprTensor) weights = draw_weights (rand, (Kind) kind, 20000);
+      g_autoptr (AprExactSums) sums = apr_exact_sums_new (3, 1, NULL);
+      g_autoptr (AprExactSums) stopped = apr_exact_sums_new (3, 1, NULL);
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GError) error = NULL;
+      Told told = { 0, 0, NULL };
+      Told cancelling = { 0, 0, cancellable };
+
+      apr_exact_sums_set_progress (sums, hear, &told);
+      g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 2, NULL, &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (told.n_all, >, 0);
+      g_assert_cmpuint (told.n_done, ==, told.n_all);
+
+      apr_exact_sums_set_progress (stopped, hear, &cancelling);
+      g_assert_false (
+        apr_exact_sums_update (stopped, x, y, weights, APR_PRECISION_EXACT, 2, cancellable, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+    }
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/weight-windows/windows", test_windows);
+  g_test_add_func ("/weight-windows/single", test_single_window);
+  g_test_add_func ("/weight-windows/sums", test_sums);
+  g_test_add_func ("/weight-windows/columns", test_columns);
+  g_test_add_func ("/weight-windows/not-finite", test_not_finite);
+  g_test_add_func ("/weight-windows/progress", test_progress);
+
+  return g_test_run ();
+}
