@@ -102,44 +102,72 @@ time_sums (AprTensor *x, AprTensor *y, AprPrecision precision, double *seconds, 
   *processor = (now (CLOCK_PROCESS_CPUTIME_ID) - processor_start) / N_THREADS;
 }
 
-/* What it takes, and the least that reading, or cutting and multiplying, can take. */
-static void
-report (const char *what, double time, double processor, double reading, double cutting, double multiplying)
+/* What the sums take, and what the least is made of, in each round. */
+typedef struct
 {
-  double least = MAX (reading, cutting + multiplying);
+  double clock[N_ROUNDS];
+  double processor[N_ROUNDS];
+  double reading[N_ROUNDS];
+  double cutting[N_ROUNDS];
+  double multiplying[N_ROUNDS];
+} Times;
 
+/* The share is the median of the rounds' own: on a machine that others use too, how fast it multiplies may change from
+ * one second to the next. */
+static void
+report (const char *what, Times *times)
+{
+  double shares[N_ROUNDS];
+  gsize i;
+
+  for (i = 0; i < N_ROUNDS; i++)
+    shares[i] = MAX (times->reading[i], times->cutting[i] + times->multiplying[i]) / times->processor[i];
   printf ("  %-6s %8.2f ms, processor %8.2f ms: %3.0f %% of the bound, reading %7.2f ms or "
           "cutting %7.2f ms and multiplying %7.2f ms\n",
-          what, time * 1e3, processor * 1e3, 100 * least / processor, reading * 1e3, cutting * 1e3,
-          multiplying * 1e3);
+          what, median (times->clock) * 1e3, median (times->processor) * 1e3, 100 * median (shares),
+          median (times->reading) * 1e3, median (times->cutting) * 1e3, median (times->multiplying) * 1e3);
+}
+
+static void
+measure_round (AprPrecision precision,
+               AprTensor *x,
+               AprTensor *y,
+               double n_values,
+               double n_products,
+               Times *times,
+               gsize i)
+{
+  const AprSumsKernel *kernel = apr_sums_kernel_choose ();
+
+  time_sums (x, y, precision, &times->clock[i], &times->processor[i]);
+  times->reading[i] = time_reading (x);
+  times->multiplying[i] = n_products / machine_measure_products (kernel, precision, x, y, N_THREADS);
+  times->cutting[i] = precision == APR_PRECISION_EXACT
+                      ? n_values / machine_measure_cutting (kernel, precision, x, y, N_THREADS)
+                      : 0;
 }
 
 static void
 measure (const char *name, gsize n_rows, gsize n_features, AprDType dtype)
 {
-  const AprSumsKernel *kernel = apr_sums_kernel_choose ();
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
   g_autoptr (AprTensor) x = make_tensor (rand, n_rows, n_features, dtype);
   g_autoptr (AprTensor) y = make_tensor (rand, n_rows, 1, dtype);
   double columns = (double) n_features + 1;
   double n_values = (double) n_rows * columns;
   double n_products = (double) n_rows * columns * (columns + 1) / 2;
-  double times[8][N_ROUNDS];
+  Times exact;
+  Times rounded;
   gsize i;
 
   for (i = 0; i < N_ROUNDS; i++)
     {
-      time_sums (x, y, APR_PRECISION_EXACT, &times[0][i], &times[5][i]);
-      time_sums (x, y, APR_PRECISION_DOUBLE, &times[1][i], &times[6][i]);
-      times[2][i] = time_reading (x);
-      times[3][i] = n_products / machine_measure_products (kernel, APR_PRECISION_EXACT, x, y, N_THREADS);
-      times[4][i] = n_products / machine_measure_products (kernel, APR_PRECISION_DOUBLE, x, y, N_THREADS);
-      times[7][i] = n_values / machine_measure_cutting (kernel, APR_PRECISION_EXACT, x, y, N_THREADS);
+      measure_round (APR_PRECISION_EXACT, x, y, n_values, n_products, &exact, i);
+      measure_round (APR_PRECISION_DOUBLE, x, y, n_values, n_products, &rounded, i);
     }
   printf ("%s %s, %.0f products\n", name, apr_dtype_to_string (dtype), n_products);
-  report ("exact", median (times[0]), median (times[5]), median (times[2]), median (times[7]),
-          median (times[3]));
-  report ("double", median (times[1]), median (times[6]), median (times[2]), 0, median (times[4]));
+  report ("exact", &exact);
+  report ("double", &rounded);
 }
 
 int

@@ -65,6 +65,10 @@ FEW_SAMPLES = ((60, 2_000), (100, 20_000))
 FEW_SAMPLES_BAR = 1
 IN_C = 20
 
+# With weights of like sizes, and with some of any size, as the kernels of local regressions give them.
+WEIGHTED = ((200_000, 10), (30_000, 100), (5_000, 500))
+WEIGHTED_BAR = 1
+
 # So many fits are measured in a row that it does not count how long a processor that has rested takes to wake up.
 ELEMENTS_IN_A_ROW = 20_000_000
 DTYPES = ('float32', 'float64')
@@ -184,6 +188,29 @@ class Bench:
         self.bar('minimum norm', medians['scikit-learn LinearRegression'] / medians['ours'], FEW_SAMPLES_BAR)
         self.bar('ridge', medians['scikit-learn Ridge'] / medians['ours, alpha = 1'], FEW_SAMPLES_BAR)
 
+    def fit_weighted(self, n_samples, n_features, dtype):
+        name = f'{n_samples} x {n_features} {dtype}, weights'
+        if self.arguments.only not in name:
+            return
+        X, y = make_data(n_samples, n_features, dtype)
+        random = numpy.random.default_rng(2)
+        weights = {
+            'uniform': random.uniform(size=n_samples),
+            'exp(-4 z²)': numpy.exp(-4 * random.standard_normal(n_samples) ** 2),
+        }
+        for kind, weight in weights.items():
+            functions = {
+                'scikit-learn LinearRegression': lambda w=weight: LinearRegression().fit(X, y, sample_weight=w),
+                'ours': lambda w=weight: self.model().fit(X, y, sample_weight=w),
+            }
+            with threadpoolctl.threadpool_limits(self.arguments.threads):
+                times = rounds.interleave(functions, self.arguments.rounds)
+            medians = {key: rounds.median(values) for key, values in times.items()}
+            theirs, ours = medians.values()
+            print(f'{name} {kind}')
+            self.rows.append((f'{name} {kind}', rounds.show(theirs), rounds.show(ours), f'{theirs / ours:.1f}'))
+            self.bar('weighted', theirs / ours, WEIGHTED_BAR)
+
 
 def measure_kernels():
     """Runs itself for each kernel; returns how many of them miss a bar."""
@@ -228,6 +255,9 @@ def main():
     for shape in FEW_SAMPLES:
         for dtype in DTYPES:
             bench.fit_few(*shape, dtype)
+    for shape in WEIGHTED:
+        for dtype in DTYPES:
+            bench.fit_weighted(*shape, dtype)
     program.close()
     rounds.print_table(('samples x features', 'scikit-learn', 'aprender', 'times as fast'), bench.rows)
     print(f'{bench.n_missed} bars are missed' if bench.n_missed else 'all bars are met')

@@ -183,13 +183,13 @@ static void
 test_single_window (void)
 {
   const double zeros[] = { 0, 0, 0 };
-  const double within[] = { 0x1p-1074, 0, 0x1p-995 };
-  const double beyond[] = { 0x1p-1074, 0, 0x1p-994 };
-  const double largest[] = { G_MAXDOUBLE, 0x1p944 };
-  const double too_large[] = { G_MAXDOUBLE, 0x1p943 };
+  const double within[] = { 0x1p-1074, 0, 0x1p-1003 };
+  const double beyond[] = { 0x1p-1074, 0, 0x1p-1002 };
+  const double largest[] = { G_MAXDOUBLE, 0x1p952 };
+  const double too_large[] = { G_MAXDOUBLE, 0x1p951 };
 
   g_test_summary (
-    "Whole numbers of at most 80 bits, in units of the lowest bit of all weights, are in one window.");
+    "Whole numbers of at most 72 bits, in units of the lowest bit of all weights, are in one window.");
   g_assert_false (has_windows (0, zeros));
   g_assert_false (has_windows (3, zeros));
   g_assert_false (has_windows (3, within));
