@@ -77,6 +77,8 @@ sum_copies (Job *job, const gsize *rows, gsize n_rows, GError **error)
                                         job->n_threads, job->cancellable, error)))
     return FALSE;
 
+  /* An update has told it, but few rows do not. */
+  apr_exact_sums_tell_progress (job->sums, n_rows, n_rows);
   job->n_done += n_rows;
   return TRUE;
 }
