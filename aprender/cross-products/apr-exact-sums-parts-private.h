@@ -52,18 +52,24 @@ apr_exact_sums_find_limb (gint exponent)
 /* Makes room for limbs from @first to @end. What was the topmost limb is not carried to those above. */
 gboolean apr_exact_sums_cover_limbs (AprExactSums *self, gint first, gint end, GError **error);
 
-/* apr_exact_sums_update_with() of rows that need not be a tensor's. */
-gboolean apr_exact_sums_update_rows (AprExactSums *self,
-                                     const AprRows *x,
-                                     const AprRows *y,
-                                     AprTensor *sample_weight,
-                                     AprPrecision precision,
-                                     const AprSumsKernel *kernel,
-                                     guint n_threads,
-                                     GCancellable *cancellable,
-                                     GError **error);
+/* How often progress is told, at most. */
+#define APR_EXACT_SUMS_MAX_TOLD 32
 
-/* The same of rows whose weights have been checked, and are in several windows. */
+/* Adds rows whose weights, where there are any, have been checked. */
+gboolean apr_exact_sums_add_rows (AprExactSums *self,
+                                  const AprRows *x,
+                                  const AprRows *y,
+                                  const AprRows *weights,
+                                  AprPrecision precision,
+                                  const AprSumsKernel *kernel,
+                                  guint n_threads,
+                                  GCancellable *cancellable,
+                                  GError **error);
+
+/* The threads that so many rows are worth, at most @n_threads if that is not 0. */
+guint apr_exact_sums_count_threads (const AprExactSums *self, gsize n_rows, guint n_threads);
+
+/* Adds rows whose weights have been checked, and are in several windows. */
 gboolean apr_exact_sums_update_windows (AprExactSums *self,
                                         const AprRows *x,
                                         const AprRows *y,

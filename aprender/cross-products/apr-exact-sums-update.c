@@ -245,17 +245,26 @@ free_workers (AprExactSumsWorker **workers, guint n_workers)
   g_free (workers);
 }
 
-/* @x and @y are of as many rows, and the weights, where there are any, have been checked. */
-static gboolean
-update (AprExactSums *self,
-        const AprRows *x,
-        const AprRows *y,
-        const AprRows *weights,
-        AprPrecision precision,
-        const AprSumsKernel *kernel,
-        guint n_threads,
-        GCancellable *cancellable,
-        GError **error)
+guint
+apr_exact_sums_count_threads (const AprExactSums *self, gsize n_rows, guint n_threads)
+{
+  double n_columns =
+    1.0 + (double) apr_exact_sums_get_n_features (self) + (double) apr_exact_sums_get_n_targets (self);
+  double n_products = (double) n_rows * n_columns * n_columns / 2;
+
+  return apr_parallel_count (n_threads, n_products / PRODUCTS_PER_THREAD);
+}
+
+gboolean
+apr_exact_sums_add_rows (AprExactSums *self,
+                         const AprRows *x,
+                         const AprRows *y,
+                         const AprRows *weights,
+                         AprPrecision precision,
+                         const AprSumsKernel *kernel,
+                         guint n_threads,
+                         GCancellable *cancellable,
+                         GError **error)
 {
   Job job = { .base = { .state = self, .precision = precision, .cancellable = cancellable },
               .told = self,
@@ -319,16 +328,16 @@ update (AprExactSums *self,
   return apr_rows_check_finite (&job.base.x, error) && apr_rows_check_finite (&job.base.y, error);
 }
 
-gboolean
-apr_exact_sums_update_rows (AprExactSums *self,
-                            const AprRows *x,
-                            const AprRows *y,
-                            AprTensor *sample_weight,
-                            AprPrecision precision,
-                            const AprSumsKernel *kernel,
-                            guint n_threads,
-                            GCancellable *cancellable,
-                            GError **error)
+static gboolean
+update (AprExactSums *self,
+        const AprRows *x,
+        const AprRows *y,
+        AprTensor *sample_weight,
+        AprPrecision precision,
+        const AprSumsKernel *kernel,
+        guint n_threads,
+        GCancellable *cancellable,
+        GError **error)
 {
   /* Weights may be subnormal. */
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
@@ -339,13 +348,17 @@ apr_exact_sums_update_rows (AprExactSums *self,
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
   if (sample_weight == NULL)
-    return update (self, x, y, NULL, precision, kernel, n_threads, cancellable, error);
+    return apr_exact_sums_add_rows (self, x, y, NULL, precision, kernel, n_threads, cancellable, error);
 
   apr_rows_init (&weights, "sample_weight", sample_weight);
   if (!apr_rows_check_weights (&weights, error))
     return FALSE;
-  if (precision != APR_PRECISION_EXACT || !apr_weight_windows_init (&windows, &weights))
-    return update (self, x, y, &weights, precision, kernel, n_threads, cancellable, error);
+  if (precision != APR_PRECISION_EXACT)
+    return apr_exact_sums_add_rows (self, x, y, &weights, precision, kernel, n_threads, cancellable, error);
+  if (!apr_weight_windows_init (&windows, &weights, error))
+    return FALSE;
+  if (windows.windows == NULL)
+    return apr_exact_sums_add_rows (self, x, y, &weights, precision, kernel, n_threads, cancellable, error);
 
   summed =
     apr_exact_sums_update_windows (self, x, y, &weights, &windows, kernel, n_threads, cancellable, error);
@@ -371,18 +384,7 @@ apr_exact_sums_update_with (AprExactSums *self,
   apr_rows_init (&x_rows, "X", x);
   apr_rows_init (&y_rows, "y", y);
 
-  return apr_exact_sums_update_rows (self, &x_rows, &y_rows, sample_weight, precision, kernel, n_threads,
-                                     cancellable, error);
-}
-
-static guint
-count_threads (const AprExactSums *self, gsize n_rows, guint n_threads)
-{
-  double n_columns =
-    1.0 + (double) apr_exact_sums_get_n_features (self) + (double) apr_exact_sums_get_n_targets (self);
-  double n_products = (double) n_rows * n_columns * n_columns / 2;
-
-  return apr_parallel_count (n_threads, n_products / PRODUCTS_PER_THREAD);
+  return update (self, &x_rows, &y_rows, sample_weight, precision, kernel, n_threads, cancellable, error);
 }
 
 gboolean
@@ -395,9 +397,9 @@ apr_exact_sums_update (AprExactSums *self,
                        GCancellable *cancellable,
                        GError **error)
 {
-  return apr_exact_sums_update_with (self, x, y, sample_weight, precision, NULL,
-                                     count_threads (self, apr_tensor_get_shape (x, NULL)[0], n_threads),
-                                     cancellable, error);
+  return apr_exact_sums_update_with (
+    self, x, y, sample_weight, precision, NULL,
+    apr_exact_sums_count_threads (self, apr_tensor_get_shape (x, NULL)[0], n_threads), cancellable, error);
 }
 
 gboolean
@@ -410,6 +412,6 @@ apr_exact_sums_update_columns (AprExactSums *self,
                                GCancellable *cancellable,
                                GError **error)
 {
-  return apr_exact_sums_update_rows (self, x, y, sample_weight, precision, NULL,
-                                     count_threads (self, x->n_rows, n_threads), cancellable, error);
+  return update (self, x, y, sample_weight, precision, NULL,
+                 apr_exact_sums_count_threads (self, x->n_rows, n_threads), cancellable, error);
 }

@@ -6,7 +6,7 @@
  * many side by side whose weights are alike. */
 
 /* Bytes of rows that are copied at once; as many rows as there are columns take no more memory than the sums do. */
-#define COPIED_BYTES ((gsize) 1 << 24)
+#define COPIED_BYTES ((gsize) 1 << 20)
 
 typedef struct
 {
@@ -23,6 +23,7 @@ typedef struct
   gpointer progress_data;        /* (unowned) */
   guint64 n_done;                /* rows before those that are being summed */
   guint64 n_all;
+  guint64 n_told;
 } Job;
 
 static void
@@ -30,54 +31,73 @@ tell_part (guint64 n_done, guint64 n_rows G_GNUC_UNUSED, gpointer user_data)
 {
   Job *job = user_data;
 
-  job->progress (job->n_done + n_done, job->n_all, job->progress_data);
+  n_done += job->n_done;
+  if (n_done <= job->n_told ||
+      (n_done < job->n_all && n_done <= job->n_told + job->n_all / APR_EXACT_SUMS_MAX_TOLD))
+    return;
+
+  job->n_told = n_done;
+  job->progress (n_done, job->n_all, job->progress_data);
 }
 
-static gboolean
-set_no_memory (gsize n_rows, GError **error)
+/* Before some more rows are summed, after others have been. */
+static void
+begin (Job *job)
 {
-  g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-               "No memory for a copy of %" G_GSIZE_FORMAT
-               " samples whose weights are many powers of two away from the others'",
-               n_rows);
-  return FALSE;
+  if (job->progress != NULL)
+    apr_exact_sums_set_progress (job->sums, tell_part, job);
 }
 
 /* The rows of all others count with the weight 0. */
 static gboolean
 sum_main (Job *job, const AprWeightWindows *windows, GError **error)
 {
-  g_autoptr (AprTensor) weights = apr_weight_windows_get_main (windows, job->weights);
+  g_autoptr (AprTensor) weights = apr_weight_windows_get_main (windows, job->weights, error);
+  AprRows rows;
 
   if (weights == NULL)
-    return set_no_memory (job->weights->n_rows, error);
-  if (!apr_exact_sums_update_rows (job->sums, job->x, job->y, weights, APR_PRECISION_EXACT, job->kernel,
-                                   job->n_threads, job->cancellable, error))
+    return FALSE;
+
+  begin (job);
+  apr_rows_init (&rows, job->weights->name, weights);
+  if (!apr_exact_sums_add_rows (job->sums, job->x, job->y, &rows, APR_PRECISION_EXACT, job->kernel,
+                                job->n_threads, job->cancellable, error))
     return FALSE;
 
   job->n_done += job->x->n_rows;
   return TRUE;
 }
 
+/* All values have been found finite by now. */
 static gboolean
 sum_copies (Job *job, const gsize *rows, gsize n_rows, GError **error)
 {
-  g_autoptr (AprTensor) x = apr_rows_gather (job->x, rows, n_rows);
-  g_autoptr (AprTensor) y = apr_rows_gather (job->y, rows, n_rows);
-  g_autoptr (AprTensor) weights = apr_rows_gather (job->weights, rows, n_rows);
+  g_autoptr (AprTensor) x = apr_rows_gather (job->x, rows, n_rows, job->cancellable, error);
+  g_autoptr (AprTensor) y =
+    x != NULL ? apr_rows_gather (job->y, rows, n_rows, job->cancellable, error) : NULL;
+  g_autoptr (AprTensor) weights =
+    y != NULL ? apr_rows_gather (job->weights, rows, n_rows, job->cancellable, error) : NULL;
+  AprRows parts[3];
+  gboolean summed;
 
-  if (x == NULL || y == NULL || weights == NULL)
-    return set_no_memory (n_rows, error);
-  /* An error of the copies would say which row of them it is. */
-  if (!apr_exact_sums_check_rows (x, y, NULL, NULL))
-    return apr_rows_check_finite (job->x, error) && apr_rows_check_finite (job->y, error);
-  if (!(apr_exact_sums_are_few_rows (n_rows)
-          ? apr_exact_sums_add_few_rows (job->sums, x, y, weights, job->n_threads, job->cancellable, error)
-          : apr_exact_sums_update_with (job->sums, x, y, weights, APR_PRECISION_EXACT, job->kernel,
-                                        job->n_threads, job->cancellable, error)))
+  if (weights == NULL)
     return FALSE;
 
-  /* An update has told it, but few rows do not. */
+  begin (job);
+  apr_rows_init (&parts[0], job->x->name, x);
+  apr_rows_init (&parts[1], job->y->name, y);
+  apr_rows_init (&parts[2], job->weights->name, weights);
+  apr_exact_sums_set_cancellable (job->sums, job->cancellable);
+  summed = apr_exact_sums_are_few_rows (n_rows)
+           ? apr_exact_sums_add_few_rows (job->sums, x, y, weights, job->n_threads, job->cancellable, error)
+           : apr_exact_sums_add_rows (
+               job->sums, &parts[0], &parts[1], &parts[2], APR_PRECISION_EXACT, job->kernel,
+               apr_exact_sums_count_threads (job->sums, n_rows, job->n_threads), job->cancellable, error);
+  apr_exact_sums_set_cancellable (job->sums, NULL);
+  if (!summed)
+    return FALSE;
+
+  /* Few rows do not tell it. */
   apr_exact_sums_tell_progress (job->sums, n_rows, n_rows);
   job->n_done += n_rows;
   return TRUE;
@@ -117,7 +137,7 @@ apr_exact_sums_update_windows (AprExactSums *self,
               .cancellable = cancellable,
               .progress = self->progress,
               .progress_data = self->progress_data,
-              .n_all = windows->n_main > 0 ? x->n_rows : 0 };
+              .n_all = x->n_rows };
   gboolean summed;
   guint i;
 
@@ -127,10 +147,8 @@ apr_exact_sums_update_windows (AprExactSums *self,
 
       job.n_all += window->end - window->first;
     }
-  if (job.progress != NULL)
-    apr_exact_sums_set_progress (self, tell_part, &job);
 
-  summed = windows->n_main == 0 || sum_main (&job, windows, error);
+  summed = sum_main (&job, windows, error);
   for (i = 0; i < windows->windows->len && summed; i++)
     {
       const AprRange *window = &g_array_index (windows->windows, AprRange, i);

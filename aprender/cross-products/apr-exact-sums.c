@@ -14,9 +14,6 @@
 
 #define MAX_ADDITIONS (1u << 29)
 
-/* How often progress is told. */
-#define MAX_TOLD 32
-
 /* Entries between two looks at whether what is done to all of them was cancelled. */
 #define ENTRIES_PER_LOOK (1 << 14)
 
@@ -123,7 +120,8 @@ apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows
 {
   AprArithmetic arithmetic;
 
-  if (self->progress == NULL || (n_done < n_rows && n_done <= self->n_told + n_rows / MAX_TOLD))
+  if (self->progress == NULL ||
+      (n_done < n_rows && n_done <= self->n_told + n_rows / APR_EXACT_SUMS_MAX_TOLD))
     return;
 
   /* Whatever it does to the environment, the sums go on as before. */

@@ -71,6 +71,9 @@ apr_residue_weights_read (AprResidueWeights *self, gsize first_row, gsize n_rows
       gint exponent;
       unsigned __int128 whole = apr_weight_split (self->values[row], &exponent);
 
+      /* Where another program changes the weights meanwhile, one may not fit. */
+      if (exponent < self->all.unit || exponent - self->all.unit > APR_WEIGHT_WINDOW_BITS)
+        whole = 0;
       if (whole != 0)
         whole <<= exponent - self->all.unit;
       any |= whole != 0;

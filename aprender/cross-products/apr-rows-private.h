@@ -78,8 +78,9 @@ void apr_rows_read (const AprRows *self,
 /* Reads the differences between the elements of a column and the nearest doubles; returns %FALSE where all are 0. */
 gboolean apr_rows_get_rests (const AprRows *self, gsize column, gsize first_row, gsize n_rows, double *rests);
 
-/* Copies some rows, of the same dtype. Returns: (transfer full) (nullable): %NULL where there is no memory */
-AprTensor *apr_rows_gather (const AprRows *self, const gsize *rows, gsize n_rows);
+/* Copies some rows, of the same dtype. Fails where there is no memory, or it is cancelled. */
+AprTensor *apr_rows_gather (
+  const AprRows *self, const gsize *rows, gsize n_rows, GCancellable *cancellable, GError **error);
 
 /* Fails where there is a NaN or an infinity, and says where the first one is. */
 gboolean apr_rows_check_finite (const AprRows *self, GError **error);

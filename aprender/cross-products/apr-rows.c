@@ -7,6 +7,12 @@
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
+/* What is copied between two looks at whether that was cancelled. */
+#define BYTES_PER_LOOK ((gsize) 1 << 20)
+
+/* Weights that are checked at once. */
+#define CHECKED 256
+
 void
 apr_rows_init (AprRows *self, const char *name, AprTensor *tensor)
 {
@@ -409,31 +415,42 @@ apr_rows_get_rests (const AprRows *self, gsize column, gsize first_row, gsize n_
 }
 
 AprTensor *
-apr_rows_gather (const AprRows *self, const gsize *rows, gsize n_rows)
+apr_rows_gather (
+  const AprRows *self, const gsize *rows, gsize n_rows, GCancellable *cancellable, GError **error)
 {
   const gsize shape[] = { n_rows, self->n_columns };
   gsize width = get_width (self);
   gsize row_size = self->n_columns * width;
-  guint8 *data = NULL;
+  gsize rows_per_look = BYTES_PER_LOOK / (row_size + 1) + 1;
+  g_autofree guint8 *data = NULL;
   g_autoptr (GBytes) bytes = NULL;
-  gsize size;
+  gsize size = 0;
   gsize row;
   gsize column;
 
   if (g_size_checked_mul (&size, n_rows, row_size))
     data = g_try_malloc (MAX (size, 1));
   if (data == NULL)
-    return NULL;
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "No memory for a copy of %" G_GSIZE_FORMAT " rows of %" G_GSIZE_FORMAT " columns of %s",
+                   n_rows, self->n_columns, self->name);
+      return NULL;
+    }
 
   for (row = 0; row < n_rows; row++)
-    if (self->columns == NULL)
-      memcpy (data + row * row_size, find_element (self, rows[row], 0), row_size);
-    else
-      for (column = 0; column < self->n_columns; column++)
-        memcpy (data + row * row_size + column * width, find_element (self, rows[row], column), width);
+    {
+      if (row % rows_per_look == 0 && g_cancellable_set_error_if_cancelled (cancellable, error))
+        return NULL;
+      if (self->columns == NULL)
+        memcpy (data + row * row_size, find_element (self, rows[row], 0), row_size);
+      else
+        for (column = 0; column < self->n_columns; column++)
+          memcpy (data + row * row_size + column * width, find_element (self, rows[row], column), width);
+    }
 
-  bytes = g_bytes_new_take (data, size);
-  return apr_tensor_new_from_bytes (self->dtype, shape, self->is_matrix ? 2 : 1, bytes, NULL);
+  bytes = g_bytes_new_take (g_steal_pointer (&data), size);
+  return apr_tensor_new_from_bytes (self->dtype, shape, self->is_matrix ? 2 : 1, bytes, error);
 }
 
 gboolean
@@ -461,29 +478,61 @@ apr_rows_check_finite (const AprRows *self, GError **error)
   return TRUE;
 }
 
+/* Returns whether some rows of a vector are all weights. */
+static gboolean
+are_weights (const AprRows *self, gsize first_row, gsize n_rows)
+{
+  double values[CHECKED];
+  gboolean good = TRUE;
+  gsize i;
+
+  if (apr_rows_may_exceed_double (self) && apr_rows_get_rests (self, 0, first_row, n_rows, values))
+    return FALSE;
+  apr_rows_read (self, first_row, n_rows, 0, 1, 1, values);
+  /* A NaN is not within the limits either. */
+  for (i = 0; i < n_rows; i++)
+    good &= values[i] >= 0 && values[i] <= G_MAXDOUBLE;
+
+  return good;
+}
+
+static gboolean
+check_weight (const AprRows *self, gsize row, GError **error)
+{
+  double value = apr_dtype_read_double (self->dtype, self->data, row);
+
+  if (value < 0)
+    return apr_estimator_check_weight (value, row, error);
+  if (apr_rows_may_exceed_double (self) && get_rest (self, row, 0) != 0)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
+                   "sample_weight has the value %" G_GUINT64_FORMAT " at row %" G_GSIZE_FORMAT
+                   " (counted from 0), which no double is equal to",
+                   get_bits (self, row, 0), row);
+      return FALSE;
+    }
+
+  return TRUE;
+}
+
 gboolean
 apr_rows_check_weights (const AprRows *self, GError **error)
 {
+  gsize first;
   gsize row;
 
+  for (first = 0; first < self->n_rows; first += CHECKED)
+    if (!are_weights (self, first, MIN (CHECKED, self->n_rows - first)))
+      break;
+  if (first >= self->n_rows)
+    return TRUE;
+
+  /* What is not finite is named first, wherever it is. */
   if (!apr_rows_check_finite (self, error))
     return FALSE;
-
-  for (row = 0; row < self->n_rows; row++)
-    {
-      double value = apr_dtype_read_double (self->dtype, self->data, row);
-
-      if (value < 0)
-        return apr_estimator_check_weight (value, row, error);
-      if (apr_rows_may_exceed_double (self) && get_rest (self, row, 0) != 0)
-        {
-          g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
-                       "sample_weight has the value %" G_GUINT64_FORMAT " at row %" G_GSIZE_FORMAT
-                       " (counted from 0), which no double is equal to",
-                       get_bits (self, row, 0), row);
-          return FALSE;
-        }
-    }
+  for (row = first; row < self->n_rows; row++)
+    if (!check_weight (self, row, error))
+      return FALSE;
 
   return TRUE;
 }

@@ -14,11 +14,11 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  gsize n_main;    /* rows of the window that has the most */
-  gint main_first; /* the lowest exponent at which a weight of that window may end, */
+  gint main_first; /* the lowest exponent at which a weight of the window that has the most may end, */
   gint main_last;  /* and the highest one */
+  gsize n_main;    /* its rows */
   gsize *rows;     /* (owned) all others whose weight is not 0, window by window, in order in each */
-  GArray *windows; /* (owned) (element-type AprRange) of @rows */
+  GArray *windows; /* (owned) (nullable) (element-type AprRange) of @rows; %NULL where there are none */
 } AprWeightWindows;
 
 /* A weight as an odd number times a power of two; 0 for 0. */
@@ -27,13 +27,12 @@ guint64 apr_weight_split (double weight, gint *exponent);
 /* Finds the exponents of the lowest and above the highest bit of all weights; false where all weights are 0. */
 gboolean apr_weight_windows_find_exponents (const AprRows *weights, gint *min, gint *max);
 
-/* Returns whether there are several windows; only then there is anything to clear. */
-gboolean apr_weight_windows_init (AprWeightWindows *self, const AprRows *weights);
+/* Fails where there is no memory. */
+gboolean apr_weight_windows_init (AprWeightWindows *self, const AprRows *weights, GError **error);
 
 void apr_weight_windows_clear (AprWeightWindows *self);
 
-/* The weights of the main window, with zeros in place of all others. Returns: (transfer full) (nullable): %NULL where
- * there is no memory */
-AprTensor *apr_weight_windows_get_main (const AprWeightWindows *self, const AprRows *weights);
+/* The weights of the main window, with zeros in place of all others. Fails where there is no memory. */
+AprTensor *apr_weight_windows_get_main (const AprWeightWindows *self, const AprRows *weights, GError **error);
 
 G_END_DECLS

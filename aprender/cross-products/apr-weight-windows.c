@@ -9,6 +9,9 @@
 #define MIN_EXPONENT (-1074)
 #define N_EXPONENTS (1074 + 1024)
 
+/* Weights that are read at once. */
+#define READ 256
+
 guint64
 apr_weight_split (double weight, gint *exponent)
 {
@@ -31,48 +34,78 @@ apr_weight_split (double weight, gint *exponent)
   return whole >> n_zeros;
 }
 
-static guint64
-read_weight (const AprRows *weights, gsize row, gint *exponent)
+/* Calls @visit for each weight that is not 0. */
+static inline void
+visit_all (const AprRows *weights,
+           void (*visit) (gpointer data, gsize row, guint64 whole, gint exponent),
+           gpointer data)
 {
-  return apr_weight_split (apr_dtype_read_double (weights->dtype, weights->data, row), exponent);
-}
+  double values[READ];
+  gsize first;
+  gsize i;
 
-static gint
-count_bits (guint64 whole)
-{
-  return 64 - __builtin_clzll (whole);
-}
-
-/* The same as apr_weight_windows_find_exponents(), and the bits that any weight has at most. */
-static gboolean
-measure (const AprRows *weights, gint *min, gint *max, gint *most_bits)
-{
-  gsize row;
-
-  *min = G_MAXINT;
-  *max = G_MININT;
-  *most_bits = 0;
-  for (row = 0; row < weights->n_rows; row++)
+  for (first = 0; first < weights->n_rows; first += READ)
     {
-      gint exponent;
-      guint64 whole = read_weight (weights, row, &exponent);
+      gsize n = MIN (READ, weights->n_rows - first);
 
-      if (whole == 0)
-        continue;
-      *min = MIN (*min, exponent);
-      *max = MAX (*max, exponent + count_bits (whole));
-      *most_bits = MAX (*most_bits, count_bits (whole));
+      apr_rows_read (weights, first, n, 0, 1, 1, values);
+      for (i = 0; i < n; i++)
+        {
+          gint exponent;
+          guint64 whole = apr_weight_split (values[i], &exponent);
+
+          if (whole != 0)
+            visit (data, first + i, whole, exponent);
+        }
     }
+}
 
-  return *min <= *max;
+typedef struct
+{
+  gint min;       /* exponent of a lowest bit */
+  gint max;       /* exponent above a highest one */
+  gint most_bits; /* that a weight has */
+} Measure;
+
+static inline void
+measure (gpointer data, gsize row G_GNUC_UNUSED, guint64 whole, gint exponent)
+{
+  Measure *found = data;
+  gint n_bits = 64 - __builtin_clzll (whole);
+
+  found->min = MIN (found->min, exponent);
+  found->max = MAX (found->max, exponent + n_bits);
+  found->most_bits = MAX (found->most_bits, n_bits);
+}
+
+static Measure
+measure_all (const AprRows *weights)
+{
+  Measure found = { G_MAXINT, G_MININT, 0 };
+
+  visit_all (weights, measure, &found);
+
+  return found;
 }
 
 gboolean
 apr_weight_windows_find_exponents (const AprRows *weights, gint *min, gint *max)
 {
-  gint most_bits;
+  Measure found = measure_all (weights);
 
-  return measure (weights, min, max, &most_bits);
+  *min = found.min;
+  *max = found.max;
+
+  return found.most_bits > 0;
+}
+
+/* How many weights end at each exponent. */
+static inline void
+count (gpointer data, gsize row G_GNUC_UNUSED, guint64 whole G_GNUC_UNUSED, gint exponent)
+{
+  gsize *counts = data;
+
+  counts[exponent - MIN_EXPONENT]++;
 }
 
 /* Chooses the window where the most weights end. */
@@ -82,6 +115,7 @@ choose_main (AprWeightWindows *self, const gsize counts[N_EXPONENTS], gint n_end
   gsize n = 0;
   gint end;
 
+  self->n_main = 0;
   for (end = 0; end < N_EXPONENTS; end++)
     {
       n += counts[end];
@@ -99,12 +133,12 @@ choose_main (AprWeightWindows *self, const gsize counts[N_EXPONENTS], gint n_end
 static gboolean
 is_main (const AprWeightWindows *self, gint exponent)
 {
-  return self->n_main > 0 && exponent >= self->main_first && exponent <= self->main_last;
+  return exponent >= self->main_first && exponent <= self->main_last;
 }
 
-/* Cuts what is not in the main window into others, from the lowest exponent on. Sets the places among all rows where
- * those of each exponent go: a window's are not told apart. */
-static void
+/* Cuts what is not in the main window into others, from the lowest exponent on; finds which one each exponent is in.
+ * Returns the number of their rows. */
+static gsize
 cut (AprWeightWindows *self, const gsize counts[N_EXPONENTS], gint n_ends, guint windows[N_EXPONENTS])
 {
   AprRange range = { 0, 0 };
@@ -125,55 +159,78 @@ cut (AprWeightWindows *self, const gsize counts[N_EXPONENTS], gint n_ends, guint
       range.end += counts[i];
       g_array_index (self->windows, AprRange, windows[i]).end = range.end;
     }
-  self->rows = g_new (gsize, range.end);
+
+  return range.end;
+}
+
+typedef struct
+{
+  AprWeightWindows *self;
+  const guint *windows;
+  gsize *next; /* place of each window */
+} Fill;
+
+static inline void
+fill (gpointer data, gsize row, guint64 whole G_GNUC_UNUSED, gint exponent)
+{
+  Fill *job = data;
+  guint window = job->windows[exponent - MIN_EXPONENT];
+
+  /* Where another program changes the weights meanwhile, there may be more than were counted. */
+  if (!is_main (job->self, exponent) && window < job->self->windows->len &&
+      job->next[window] < g_array_index (job->self->windows, AprRange, window).end)
+    job->self->rows[job->next[window]++] = row;
+}
+
+/* Where weights that are gone by now were counted, there are fewer rows. */
+static void
+end_windows (Fill *job)
+{
+  guint i;
+
+  for (i = 0; i < job->self->windows->len; i++)
+    g_array_index (job->self->windows, AprRange, i).end = job->next[i];
 }
 
 gboolean
-apr_weight_windows_init (AprWeightWindows *self, const AprRows *weights)
+apr_weight_windows_init (AprWeightWindows *self, const AprRows *weights, GError **error)
 {
+  Measure found = measure_all (weights);
   gsize counts[N_EXPONENTS] = { 0 };
-  guint windows[N_EXPONENTS];
+  guint windows[N_EXPONENTS] = { 0 };
   g_autofree gsize *next = NULL;
-  gsize n_weights = 0;
-  gint most_bits;
+  Fill job = { self, windows, NULL };
+  gsize n_rows;
   gint n_ends;
-  gint min;
-  gint max;
-  gsize row;
   guint i;
 
-  if (!measure (weights, &min, &max, &most_bits) || max - min <= APR_WEIGHT_WINDOW_BITS)
-    return FALSE;
+  *self = (AprWeightWindows){ 0 };
+  if (found.most_bits == 0 || found.max - found.min <= APR_WEIGHT_WINDOW_BITS)
+    return TRUE;
 
-  n_ends = APR_WEIGHT_WINDOW_BITS - most_bits + 1;
-  for (row = 0; row < weights->n_rows; row++)
-    {
-      gint exponent;
-
-      if (read_weight (weights, row, &exponent) == 0)
-        continue;
-      counts[exponent - MIN_EXPONENT]++;
-      n_weights++;
-    }
-
-  self->n_main = 0;
-  self->windows = g_array_new (FALSE, FALSE, sizeof (AprRange));
+  n_ends = APR_WEIGHT_WINDOW_BITS - found.most_bits + 1;
+  visit_all (weights, count, counts);
   choose_main (self, counts, n_ends);
-  /* It takes less time to copy most rows than to multiply them by 0. */
-  if (self->n_main < n_weights / 2)
-    self->n_main = 0;
+  self->windows = g_array_new (FALSE, FALSE, sizeof (AprRange));
   cut (self, counts, n_ends, windows);
 
-  next = g_new (gsize, self->windows->len + 1);
+  n_rows = g_array_index (self->windows, AprRange, self->windows->len - 1).end;
+  self->rows = g_try_new (gsize, n_rows);
+  if (self->rows == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "No memory for a list of %" G_GSIZE_FORMAT
+                   " rows whose weights are many powers of two away from those of most",
+                   n_rows);
+      apr_weight_windows_clear (self);
+      return FALSE;
+    }
+
+  job.next = next = g_new (gsize, self->windows->len);
   for (i = 0; i < self->windows->len; i++)
     next[i] = g_array_index (self->windows, AprRange, i).first;
-  for (row = 0; row < weights->n_rows; row++)
-    {
-      gint exponent;
-
-      if (read_weight (weights, row, &exponent) != 0 && !is_main (self, exponent))
-        self->rows[next[windows[exponent - MIN_EXPONENT]]++] = row;
-    }
+  visit_all (weights, fill, &job);
+  end_windows (&job);
 
   return TRUE;
 }
@@ -181,30 +238,35 @@ apr_weight_windows_init (AprWeightWindows *self, const AprRows *weights)
 void
 apr_weight_windows_clear (AprWeightWindows *self)
 {
-  g_array_unref (self->windows);
-  g_free (self->rows);
+  g_clear_pointer (&self->windows, g_array_unref);
+  g_clear_pointer (&self->rows, g_free);
 }
 
 AprTensor *
-apr_weight_windows_get_main (const AprWeightWindows *self, const AprRows *weights)
+apr_weight_windows_get_main (const AprWeightWindows *self, const AprRows *weights, GError **error)
 {
   gsize width = apr_dtype_get_bits (weights->dtype) / 8;
   guint8 *data = g_try_malloc (weights->n_rows * width);
   g_autoptr (GBytes) bytes = NULL;
   gsize row;
+  guint i;
 
   if (data == NULL)
-    return NULL;
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "No memory for a copy of %" G_GSIZE_FORMAT " weights",
+                   weights->n_rows);
+      return NULL;
+    }
 
   memcpy (data, weights->data, weights->n_rows * width);
-  for (row = 0; row < weights->n_rows; row++)
+  for (i = 0; i < self->windows->len; i++)
     {
-      gint exponent;
+      const AprRange *window = &g_array_index (self->windows, AprRange, i);
 
-      if (read_weight (weights, row, &exponent) != 0 && !is_main (self, exponent))
-        memset (data + row * width, 0, width);
+      for (row = window->first; row < window->end; row++)
+        memset (data + self->rows[row] * width, 0, width);
     }
 
   bytes = g_bytes_new_take (data, weights->n_rows * width);
-  return apr_tensor_new_from_bytes (weights->dtype, &weights->n_rows, 1, bytes, NULL);
+  return apr_tensor_new_from_bytes (weights->dtype, &weights->n_rows, 1, bytes, error);
 }

@@ -101,6 +101,7 @@ check_windows (AprTensor *weights)
   g_autoptr (GArray) kept = g_array_new (FALSE, FALSE, sizeof (gsize));
   gsize n_rows = apr_tensor_get_n_elements (weights);
   g_autofree guint *n_found = g_new0 (guint, n_rows);
+  g_autoptr (GError) error = NULL;
   AprWeightWindows windows;
   AprRows rows;
   gsize end = 0;
@@ -108,8 +109,9 @@ check_windows (AprTensor *weights)
   guint i;
 
   apr_rows_init (&rows, "sample_weight", weights);
-  g_assert_true (apr_weight_windows_init (&windows, &rows));
-  g_assert_cmpuint (windows.windows->len, >, 0);
+  g_assert_true (apr_weight_windows_init (&windows, &rows, &error));
+  g_assert_no_error (error);
+  g_assert_nonnull (windows.windows);
   for (i = 0; i < windows.windows->len; i++)
     {
       const AprRange *window = &g_array_index (windows.windows, AprRange, i);
@@ -126,7 +128,8 @@ check_windows (AprTensor *weights)
         }
     }
 
-  main = apr_weight_windows_get_main (&windows, &rows);
+  main = apr_weight_windows_get_main (&windows, &rows, &error);
+  g_assert_no_error (error);
   for (row = 0; row < n_rows; row++)
     {
       double weight = apr_tensor_get_double (weights, row, NULL);
@@ -138,11 +141,13 @@ check_windows (AprTensor *weights)
         g_array_append_val (kept, row);
     }
   g_assert_cmpuint (kept->len, ==, windows.n_main);
-  if (kept->len > 0)
+  g_assert_cmpint (count_bits (&rows, (const gsize *) (gconstpointer) kept->data, kept->len), <=,
+                   APR_WEIGHT_WINDOW_BITS);
+  for (i = 0; i < windows.windows->len; i++)
     {
-      g_assert_cmpint (count_bits (&rows, (const gsize *) (gconstpointer) kept->data, kept->len), <=,
-                       APR_WEIGHT_WINDOW_BITS);
-      g_assert_cmpuint (kept->len, >=, end);
+      const AprRange *window = &g_array_index (windows.windows, AprRange, i);
+
+      g_assert_cmpuint (window->end - window->first, <=, windows.n_main);
     }
   apr_weight_windows_clear (&windows);
 }
@@ -170,13 +175,14 @@ has_windows (gsize n, const double *values)
   g_autoptr (AprTensor) weights = vector_new (n, values);
   AprWeightWindows windows;
   AprRows rows;
+  gboolean several;
 
   apr_rows_init (&rows, "sample_weight", weights);
-  if (!apr_weight_windows_init (&windows, &rows))
-    return FALSE;
+  g_assert_true (apr_weight_windows_init (&windows, &rows, NULL));
+  several = windows.windows != NULL;
   apr_weight_windows_clear (&windows);
 
-  return TRUE;
+  return several;
 }
 
 static void
@@ -293,12 +299,12 @@ test_not_finite (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (34);
   int place;
 
-  g_test_summary ("A NaN is named by its row among all, whichever window it is in.");
-  for (place = 0; place < 3; place++)
+  g_test_summary ("A NaN is named by its row among all, whichever window it is in, or if its weight is 0.");
+  for (place = 0; place < 40; place++)
     {
       double values[N_ROWS] = { 0 };
       g_autoptr (AprTensor) x = draw_matrix (rand, N_ROWS, 3);
-      g_autoptr (AprTensor) weights = draw_weights (rand, TWO_SIZES, N_ROWS);
+      g_autoptr (AprTensor) weights = draw_weights (rand, place % 2 == 0 ? TWO_SIZES : ANY_SIZE, N_ROWS);
       g_autoptr (AprTensor) y = NULL;
       g_autoptr (AprExactSums) sums = apr_exact_sums_new (3, 1, NULL);
       g_autoptr (GError) error = NULL;
@@ -312,8 +318,68 @@ test_not_finite (void)
     }
 }
 
+static void
+add (AprExactSums *sums, AprTensor *x, AprTensor *y, AprTensor *weights, const AprSumsKernel *kernel)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (
+    apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel, 2, NULL, &error));
+  g_assert_no_error (error);
+}
+
+static void
+test_pieces (void)
+{
+  enum
+  {
+    N_ROWS = 250000
+  };
+  const double sizes[] = { 0x1p-400, 1, 0x1p400 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (36);
+  g_autoptr (AprTensor) x = draw_matrix (rand, N_ROWS, 1);
+  g_autoptr (AprTensor) y = draw_matrix (rand, N_ROWS, 1);
+  g_autofree double *values = g_new0 (double, N_ROWS);
+  g_autoptr (AprTensor) weights = NULL;
+  const AprSumsKernel *const *kernel;
+  gsize size;
+  gsize i;
+
+  g_test_summary ("Windows that are copied in several pieces have the sums of their rows alone.");
+  for (i = 0; i < N_ROWS; i++)
+    values[i] = sizes[i % 3];
+  weights = vector_new (N_ROWS, values);
+
+  for (kernel = get_all_kernels (); *kernel != NULL; kernel++)
+    {
+      g_autoptr (AprExactSums) found = apr_exact_sums_new (1, 1, NULL);
+      g_autoptr (AprExactSums) expected = apr_exact_sums_new (1, 1, NULL);
+      mpz_t entries[2];
+
+      mpz_inits (entries[0], entries[1], NULL);
+      add (found, x, y, weights, *kernel);
+      for (size = 0; size < G_N_ELEMENTS (sizes); size++)
+        {
+          g_autoptr (AprTensor) own = NULL;
+
+          for (i = 0; i < N_ROWS; i++)
+            values[i] = i % 3 == size ? sizes[size] : 0;
+          own = vector_new (N_ROWS, values);
+          add (expected, x, y, own, *kernel);
+        }
+      for (i = 0; i < 9; i++)
+        {
+          apr_exact_sums_get_entry (found, i / 3, i % 3, entries[0]);
+          apr_exact_sums_get_entry (expected, i / 3, i % 3, entries[1]);
+          g_assert_cmpint (mpz_cmp (entries[0], entries[1]), ==, 0);
+        }
+      mpz_clears (entries[0], entries[1], NULL);
+    }
+}
+
 typedef struct
 {
+  guint n_calls;
   guint64 n_done;
   guint64 n_all;
   GCancellable *cancellable;
@@ -325,8 +391,9 @@ hear (guint64 n_done, guint64 n_all, gpointer user_data)
   Told *told = user_data;
 
   g_assert_cmpuint (n_done, <=, n_all);
-  g_assert_cmpuint (n_done, >=, told->n_done);
+  g_assert_cmpuint (n_done, >, told->n_done);
   g_assert_true (told->n_all == 0 || told->n_all == n_all);
+  told->n_calls++;
   told->n_done = n_done;
   told->n_all = n_all;
   if (told->cancellable != NULL)
@@ -348,14 +415,16 @@ test_progress (void)
       g_autoptr (AprExactSums) stopped = apr_exact_sums_new (3, 1, NULL);
       g_autoptr (GCancellable) cancellable = g_cancellable_new ();
       g_autoptr (GError) error = NULL;
-      Told told = { 0, 0, NULL };
-      Told cancelling = { 0, 0, cancellable };
+      Told told = { 0, 0, 0, NULL };
+      Told cancelling = { 0, 0, 0, cancellable };
 
       apr_exact_sums_set_progress (sums, hear, &told);
       g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 2, NULL, &error));
       g_assert_no_error (error);
       g_assert_cmpuint (told.n_all, >, 0);
       g_assert_cmpuint (told.n_done, ==, told.n_all);
+      g_assert_cmpuint (told.n_calls, >, 10);
+      g_assert_cmpuint (told.n_calls, <=, 50);
 
       apr_exact_sums_set_progress (stopped, hear, &cancelling);
       g_assert_false (
@@ -373,6 +442,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/weight-windows/single", test_single_window);
   g_test_add_func ("/weight-windows/sums", test_sums);
   g_test_add_func ("/weight-windows/columns", test_columns);
+  g_test_add_func ("/weight-windows/pieces", test_pieces);
   g_test_add_func ("/weight-windows/not-finite", test_not_finite);
   g_test_add_func ("/weight-windows/progress", test_progress);
 
