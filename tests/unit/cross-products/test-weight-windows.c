@@ -319,6 +319,42 @@ test_not_finite (void)
 }
 
 static void
+test_no_weights (void)
+{
+  enum
+  {
+    N_ROWS = 600
+  };
+  const struct
+  {
+    double value;
+    AprError code;
+    const char *message;
+  } cases[] = { { NAN, APR_ERROR_NOT_FINITE, "sample_weight has a NaN at row 517 " },
+                { INFINITY, APR_ERROR_NOT_FINITE, "sample_weight has an infinity at row 517 " },
+                { -0.5, APR_ERROR_WEIGHTS, "-0.5" } };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (37);
+  g_autoptr (AprTensor) x = draw_matrix (rand, N_ROWS, 3);
+  g_autoptr (AprTensor) y = draw_matrix (rand, N_ROWS, 1);
+  gsize i;
+
+  g_test_summary ("What is no weight is an error that names it, wherever it is.");
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      double values[N_ROWS] = { 1, 0x1p200 };
+      g_autoptr (AprTensor) weights = NULL;
+      g_autoptr (AprExactSums) sums = apr_exact_sums_new (3, 1, NULL);
+      g_autoptr (GError) error = NULL;
+
+      values[517] = cases[i].value;
+      weights = vector_new (N_ROWS, values);
+      g_assert_false (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 2, NULL, &error));
+      g_assert_error (error, APR_ERROR, (gint) cases[i].code);
+      assert_message_has (error, cases[i].message);
+    }
+}
+
+static void
 add (AprExactSums *sums, AprTensor *x, AprTensor *y, AprTensor *weights, const AprSumsKernel *kernel)
 {
   g_autoptr (GError) error = NULL;
@@ -444,6 +480,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/weight-windows/columns", test_columns);
   g_test_add_func ("/weight-windows/pieces", test_pieces);
   g_test_add_func ("/weight-windows/not-finite", test_not_finite);
+  g_test_add_func ("/weight-windows/no-weights", test_no_weights);
   g_test_add_func ("/weight-windows/progress", test_progress);
 
   return g_test_run ();
