@@ -501,8 +501,8 @@ check_weight (const AprRows *self, gsize row, GError **error)
 {
   double value = apr_dtype_read_double (self->dtype, self->data, row);
 
-  if (value < 0)
-    return apr_estimator_check_weight (value, row, error);
+  if (!apr_estimator_check_weight (value, row, error))
+    return FALSE;
   if (apr_rows_may_exceed_double (self) && get_rest (self, row, 0) != 0)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
@@ -524,12 +524,6 @@ apr_rows_check_weights (const AprRows *self, GError **error)
   for (first = 0; first < self->n_rows; first += CHECKED)
     if (!are_weights (self, first, MIN (CHECKED, self->n_rows - first)))
       break;
-  if (first >= self->n_rows)
-    return TRUE;
-
-  /* What is not finite is named first, wherever it is. */
-  if (!apr_rows_check_finite (self, error))
-    return FALSE;
   for (row = first; row < self->n_rows; row++)
     if (!check_weight (self, row, error))
       return FALSE;
