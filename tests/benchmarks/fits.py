@@ -68,7 +68,7 @@ IN_C = 20
 # With weights of like sizes, and with weights of sizes far apart, as the kernels of local regressions give them. The
 # latter are summed in several passes, which may take longer than scikit-learn, but not many times as long.
 WEIGHTED = ((200_000, 10), (30_000, 100), (5_000, 500))
-WEIGHTED_BARS = {'uniform': 1.2, 'exp(-4 z²)': 0.5}
+WEIGHTED_BARS = {'uniform': 1, 'exp(-4 z²)': 0.5}
 
 # So many fits are measured in a row that it does not count how long a processor that has rested takes to wake up.
 ELEMENTS_IN_A_ROW = 20_000_000
