@@ -116,6 +116,25 @@ reference_add_row (Reference *self, const double *row, double weight)
   mpz_clear (factor);
 }
 
+/* @weights may be %NULL. */
+static inline void
+reference_add_rows (Reference *self, AprTensor *x, AprTensor *y, AprTensor *weights)
+{
+  gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
+  gsize p = apr_tensor_get_shape (x, NULL)[1];
+  g_autofree double *row = g_new (double, p + 1);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < n_rows; i++)
+    {
+      for (j = 0; j < p; j++)
+        row[j] = apr_tensor_get_double (x, i * p + j, NULL);
+      row[p] = apr_tensor_get_double (y, i, NULL);
+      reference_add_row (self, row, weights != NULL ? apr_tensor_get_double (weights, i, NULL) : 1);
+    }
+}
+
 /* Entries of sums are known up to a power of two that all share: the corner, a sum of weights, tells it. */
 static inline void
 reference_assert_equal (const Reference *self, AprExactSums *sums)

@@ -21,4 +21,27 @@ apr_power_of_two (gint exponent)
   return power;
 }
 
+/* The size of a finite number as an odd one times 2^@exponent; 0 for 0. */
+static inline guint64
+apr_split_double (double value, gint *exponent)
+{
+  guint64 bits;
+  guint64 whole;
+  gint n_zeros;
+
+  memcpy (&bits, &value, sizeof bits);
+  whole = bits & (((guint64) 1 << 52) - 1);
+  *exponent = (gint) (bits >> 52 & 0x7ff);
+  if (*exponent > 0)
+    whole |= (guint64) 1 << 52;
+  else
+    *exponent = 1;
+  if (whole == 0)
+    return 0;
+  n_zeros = __builtin_ctzll (whole);
+  *exponent += n_zeros - 1075;
+
+  return whole >> n_zeros;
+}
+
 G_END_DECLS

@@ -328,6 +328,7 @@ apr_exact_sums_add_rows (AprExactSums *self,
   return apr_rows_check_finite (&job.base.x, error) && apr_rows_check_finite (&job.base.y, error);
 }
 
+/* @x and @y are of as many rows. */
 static gboolean
 update (AprExactSums *self,
         const AprRows *x,
@@ -342,7 +343,7 @@ update (AprExactSums *self,
   /* Weights may be subnormal. */
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   AprRows weights;
-  AprWeightWindows windows;
+  AprWeightWindows windows = { NULL, NULL };
   gboolean summed;
 
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -351,11 +352,8 @@ update (AprExactSums *self,
     return apr_exact_sums_add_rows (self, x, y, NULL, precision, kernel, n_threads, cancellable, error);
 
   apr_rows_init (&weights, "sample_weight", sample_weight);
-  if (!apr_rows_check_weights (&weights, error))
-    return FALSE;
-  if (precision != APR_PRECISION_EXACT)
-    return apr_exact_sums_add_rows (self, x, y, &weights, precision, kernel, n_threads, cancellable, error);
-  if (!apr_weight_windows_init (&windows, &weights, error))
+  if (!apr_rows_check_weights (&weights, error) ||
+      (precision == APR_PRECISION_EXACT && !apr_weight_windows_init (&windows, &weights, error)))
     return FALSE;
   if (windows.windows == NULL)
     return apr_exact_sums_add_rows (self, x, y, &weights, precision, kernel, n_threads, cancellable, error);

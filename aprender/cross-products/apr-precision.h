@@ -20,10 +20,10 @@ G_BEGIN_DECLS
  *
  * How the products of the data are summed.
  *
- * With `DOUBLE`, data of hundreds of features are summed up to twice as fast, but not where the processor has matrix
- * instructions. The result still is the same for any number of threads and any processor, but not for any order of the
- * samples, nor any way to cut them into calls. Columns are summed about the means of the first samples of a call, so
- * that values far from 0 and near each other lose no digits.
+ * With `DOUBLE`, data of hundreds of features are summed up to twice as fast, but hardly faster where the processor has
+ * matrix instructions. The result still is the same for any number of threads and any processor, but not for any order
+ * of the samples, nor any way to cut them into calls. Columns are summed about the means of the first samples of a
+ * call, so that values far from 0 and near each other lose no digits.
  *
  * Since: 0.1
  */

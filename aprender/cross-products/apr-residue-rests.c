@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-residue-team-private.h"
 
-#include <string.h>
+#include "aprender/base/apr-power-private.h"
 
 /* The values z of a row are whole numbers h and, some of them, rests d, times powers of two: where column j has one,
  * z_j z_k = h_j z_k + d_j z_k. Each rest is multiplied by its whole row, in which what came before it has no rests any
@@ -51,22 +51,9 @@ sort_rests (const AprResidueTeam *self)
 static gint64
 split (double value, gint *exponent)
 {
-  guint64 bits;
-  gint64 whole;
-  gint n_zeros;
+  gint64 size = (gint64) apr_split_double (value, exponent);
 
-  memcpy (&bits, &value, sizeof bits);
-  *exponent = (gint) (bits >> 52 & 0x7ff);
-  whole = (gint64) (bits & (((guint64) 1 << 52) - 1));
-  if (*exponent > 0)
-    whole |= (gint64) 1 << 52;
-  else
-    *exponent = 1;
-  n_zeros = __builtin_ctzll ((guint64) whole);
-  *exponent += n_zeros - 1075;
-  whole >>= n_zeros;
-
-  return value < 0 ? -whole : whole;
+  return value < 0 ? -size : size;
 }
 
 static void

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-power-private.h"
 #include "aprender/cross-products/apr-weight-windows-private.h"
 #include "aprender/cross-products/kernels/apr-residue-kernel-private.h"
 
@@ -69,7 +70,7 @@ apr_residue_weights_read (AprResidueWeights *self, gsize first_row, gsize n_rows
   for (row = 0; row < n_rows; row++)
     {
       gint exponent;
-      unsigned __int128 whole = apr_weight_split (self->values[row], &exponent);
+      unsigned __int128 whole = apr_split_double (self->values[row], &exponent);
 
       /* Where another program changes the weights meanwhile, one may not fit. */
       if (exponent < self->all.unit || exponent - self->all.unit > APR_WEIGHT_WINDOW_BITS)

@@ -7,22 +7,16 @@ G_BEGIN_DECLS
 
 /* Weights are whole numbers times a power of two. Where they share one, so that none has too many bits, their rows are
  * summed fast; weights whose exponents are far apart are therefore told apart by windows: ranges of exponents that the
- * bits of a weight are in. */
+ * bits of a weight are in. The main window has the most rows; those whose weight is 0 are in none. */
 
 /* The bits of a window. */
 #define APR_WEIGHT_WINDOW_BITS 72
 
 typedef struct
 {
-  gint main_first; /* the lowest exponent at which a weight of the window that has the most may end, */
-  gint main_last;  /* and the highest one */
-  gsize n_main;    /* its rows */
-  gsize *rows;     /* (owned) all others whose weight is not 0, window by window, in order in each */
+  gsize *rows;     /* (owned) those outside the main window, window by window, in order in each */
   GArray *windows; /* (owned) (nullable) (element-type AprRange) of @rows; %NULL where there are none */
 } AprWeightWindows;
-
-/* A weight as an odd number times a power of two; 0 for 0. */
-guint64 apr_weight_split (double weight, gint *exponent);
 
 /* Finds the exponents of the lowest and above the highest bit of all weights; false where all weights are 0. */
 gboolean apr_weight_windows_find_exponents (const AprRows *weights, gint *min, gint *max);

@@ -3,36 +3,19 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-power-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
-/* The exponents at which a double may end. */
+/* The exponents at which a double may end, and that of an infinity: another program may change the weights after they
+ * were checked. */
 #define MIN_EXPONENT (-1074)
-#define N_EXPONENTS (1074 + 1024)
+#define N_EXPONENTS (1074 + 1025)
+
+/* Of exponents that are in the main window, or at which no weight ended when they were counted. */
+#define NO_WINDOW G_MAXUINT
 
 /* Weights that are read at once. */
 #define READ 256
-
-guint64
-apr_weight_split (double weight, gint *exponent)
-{
-  guint64 bits;
-  guint64 whole;
-  gint n_zeros;
-
-  memcpy (&bits, &weight, sizeof bits);
-  whole = bits & (((guint64) 1 << 52) - 1);
-  *exponent = (gint) (bits >> 52 & 0x7ff);
-  if (*exponent > 0)
-    whole |= (guint64) 1 << 52;
-  else
-    *exponent = 1;
-  if (whole == 0)
-    return 0;
-  n_zeros = __builtin_ctzll (whole);
-  *exponent += n_zeros - 1075;
-
-  return whole >> n_zeros;
-}
 
 /* Calls @visit for each weight that is not 0. */
 static inline void
@@ -52,7 +35,7 @@ visit_all (const AprRows *weights,
       for (i = 0; i < n; i++)
         {
           gint exponent;
-          guint64 whole = apr_weight_split (values[i], &exponent);
+          guint64 whole = apr_split_double (values[i], &exponent);
 
           if (whole != 0)
             visit (data, first + i, whole, exponent);
@@ -108,32 +91,27 @@ count (gpointer data, gsize row G_GNUC_UNUSED, guint64 whole G_GNUC_UNUSED, gint
   counts[exponent - MIN_EXPONENT]++;
 }
 
-/* Chooses the window where the most weights end. */
+/* Finds the window where the most weights end. */
 static void
-choose_main (AprWeightWindows *self, const gsize counts[N_EXPONENTS], gint n_ends)
+find_main (const gsize counts[N_EXPONENTS], gint n_ends, gint *first, gint *last)
 {
   gsize n = 0;
+  gsize most = 0;
   gint end;
 
-  self->n_main = 0;
+  *first = *last = 0;
   for (end = 0; end < N_EXPONENTS; end++)
     {
       n += counts[end];
       if (end >= n_ends)
         n -= counts[end - n_ends];
-      if (n > self->n_main)
+      if (n > most)
         {
-          self->n_main = n;
-          self->main_last = end + MIN_EXPONENT;
-          self->main_first = self->main_last - n_ends + 1;
+          most = n;
+          *last = end;
+          *first = end - n_ends + 1;
         }
     }
-}
-
-static gboolean
-is_main (const AprWeightWindows *self, gint exponent)
-{
-  return exponent >= self->main_first && exponent <= self->main_last;
 }
 
 /* Cuts what is not in the main window into others, from the lowest exponent on; finds which one each exponent is in.
@@ -143,11 +121,15 @@ cut (AprWeightWindows *self, const gsize counts[N_EXPONENTS], gint n_ends, guint
 {
   AprRange range = { 0, 0 };
   gint first = 0;
+  gint main_first;
+  gint main_last;
   gint i;
 
+  find_main (counts, n_ends, &main_first, &main_last);
   for (i = 0; i < N_EXPONENTS; i++)
     {
-      if (counts[i] == 0 || is_main (self, i + MIN_EXPONENT))
+      windows[i] = NO_WINDOW;
+      if (counts[i] == 0 || (i >= main_first && i <= main_last))
         continue;
       if (self->windows->len == 0 || i >= first + n_ends)
         {
@@ -176,9 +158,8 @@ fill (gpointer data, gsize row, guint64 whole G_GNUC_UNUSED, gint exponent)
   Fill *job = data;
   guint window = job->windows[exponent - MIN_EXPONENT];
 
-  /* Where another program changes the weights meanwhile, there may be more than were counted. */
-  if (!is_main (job->self, exponent) && window < job->self->windows->len &&
-      job->next[window] < g_array_index (job->self->windows, AprRange, window).end)
+  /* Where another program changes the weights, there may be more than were counted. */
+  if (window != NO_WINDOW && job->next[window] < g_array_index (job->self->windows, AprRange, window).end)
     job->self->rows[job->next[window]++] = row;
 }
 
@@ -197,7 +178,7 @@ apr_weight_windows_init (AprWeightWindows *self, const AprRows *weights, GError 
 {
   Measure found = measure_all (weights);
   gsize counts[N_EXPONENTS] = { 0 };
-  guint windows[N_EXPONENTS] = { 0 };
+  guint windows[N_EXPONENTS];
   g_autofree gsize *next = NULL;
   Fill job = { self, windows, NULL };
   gsize n_rows;
@@ -210,13 +191,10 @@ apr_weight_windows_init (AprWeightWindows *self, const AprRows *weights, GError 
 
   n_ends = APR_WEIGHT_WINDOW_BITS - found.most_bits + 1;
   visit_all (weights, count, counts);
-  choose_main (self, counts, n_ends);
   self->windows = g_array_new (FALSE, FALSE, sizeof (AprRange));
-  cut (self, counts, n_ends, windows);
-
-  n_rows = g_array_index (self->windows, AprRange, self->windows->len - 1).end;
+  n_rows = cut (self, counts, n_ends, windows);
   self->rows = g_try_new (gsize, n_rows);
-  if (self->rows == NULL)
+  if (self->rows == NULL && n_rows > 0)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
                    "No memory for a list of %" G_GSIZE_FORMAT

@@ -19,24 +19,6 @@ add (AprExactSums *sums, AprTensor *x, AprTensor *y, AprTensor *weights, guint n
 }
 
 static void
-add_to_reference (Reference *reference, AprTensor *x, AprTensor *y, AprTensor *weights)
-{
-  gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
-  gsize p = apr_tensor_get_shape (x, NULL)[1];
-  g_autofree double *row = g_new (double, p + 1);
-  gsize i;
-  gsize j;
-
-  for (i = 0; i < n_rows; i++)
-    {
-      for (j = 0; j < p; j++)
-        row[j] = apr_tensor_get_double (x, i * p + j, NULL);
-      row[p] = apr_tensor_get_double (y, i, NULL);
-      reference_add_row (reference, row, weights != NULL ? apr_tensor_get_double (weights, i, NULL) : 1);
-    }
-}
-
-static void
 test_equals_whole_numbers (void)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (11);
@@ -67,7 +49,7 @@ test_equals_whole_numbers (void)
             weights = vector_new (n_rows, values);
 
           add (sums, x, y, weights, (guint) g_rand_int_range (rand, 1, 4));
-          add_to_reference (reference, x, y, weights);
+          reference_add_rows (reference, x, y, weights);
           reference_assert_equal (reference, sums);
         }
     }

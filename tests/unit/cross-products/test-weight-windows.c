@@ -140,14 +140,13 @@ check_windows (AprTensor *weights)
       if (left != 0)
         g_array_append_val (kept, row);
     }
-  g_assert_cmpuint (kept->len, ==, windows.n_main);
   g_assert_cmpint (count_bits (&rows, (const gsize *) (gconstpointer) kept->data, kept->len), <=,
                    APR_WEIGHT_WINDOW_BITS);
   for (i = 0; i < windows.windows->len; i++)
     {
       const AprRange *window = &g_array_index (windows.windows, AprRange, i);
 
-      g_assert_cmpuint (window->end - window->first, <=, windows.n_main);
+      g_assert_cmpuint (window->end - window->first, <=, kept->len);
     }
   apr_weight_windows_clear (&windows);
 }
@@ -204,27 +203,6 @@ test_single_window (void)
   g_assert_true (has_windows (2, too_large));
 }
 
-static Reference *
-refer (AprTensor *x, AprTensor *y, AprTensor *weights)
-{
-  gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
-  gsize p = apr_tensor_get_shape (x, NULL)[1];
-  Reference *reference = reference_new (p + 2);
-  g_autofree double *row = g_new (double, p + 1);
-  gsize i;
-  gsize j;
-
-  for (i = 0; i < n_rows; i++)
-    {
-      for (j = 0; j < p; j++)
-        row[j] = apr_tensor_get_double (x, i * p + j, NULL);
-      row[p] = apr_tensor_get_double (y, i, NULL);
-      reference_add_row (reference, row, apr_tensor_get_double (weights, i, NULL));
-    }
-
-  return reference;
-}
-
 static void
 test_sums (void)
 {
@@ -238,9 +216,10 @@ test_sums (void)
       g_autoptr (AprTensor) x = draw_matrix (rand, n_rows, 5);
       g_autoptr (AprTensor) y = draw_matrix (rand, n_rows, 1);
       g_autoptr (AprTensor) weights = draw_weights (rand, (Kind) kind, n_rows);
-      g_autoptr (Reference) expected = refer (x, y, weights);
+      g_autoptr (Reference) expected = reference_new (7);
       const AprSumsKernel *const *kernel;
 
+      reference_add_rows (expected, x, y, weights);
       for (kernel = get_all_kernels (); *kernel != NULL; kernel++)
         {
           g_autoptr (AprExactSums) sums = apr_exact_sums_new (5, 1, NULL);
@@ -266,7 +245,7 @@ test_columns (void)
   g_autoptr (AprTensor) y = draw_matrix (rand, N_ROWS, 1);
   g_autoptr (AprTensor) weights = draw_weights (rand, TWO_SIZES, N_ROWS);
   g_autoptr (AprTensor) x = NULL;
-  g_autoptr (Reference) expected = NULL;
+  g_autoptr (Reference) expected = reference_new (5);
   g_autoptr (AprExactSums) sums = apr_exact_sums_new (3, 1, NULL);
   g_autoptr (GError) error = NULL;
   const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (turned), NULL);
@@ -279,7 +258,7 @@ test_columns (void)
   for (i = 0; i < G_N_ELEMENTS (values); i++)
     values[i] = apr_tensor_get_double (turned, i % 3 * N_ROWS + i / 3, NULL);
   x = matrix_new (N_ROWS, 3, values);
-  expected = refer (x, y, weights);
+  reference_add_rows (expected, x, y, weights);
 
   apr_rows_init_columns (&x_rows, "X", APR_DTYPE_F64, columns, N_ROWS, 3);
   apr_rows_init (&y_rows, "y", y);
