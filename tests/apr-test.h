@@ -164,11 +164,11 @@ runs_in_emulator (void)
   return g_getenv ("APRENDER_EMULATED") != NULL;
 }
 
-/* Where all takes ten times as long, or more. */
+/* Where all takes several times as long. */
 static inline gboolean
 runs_slowly (void)
 {
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return TRUE;
 #else
   return runs_in_valgrind () || runs_in_emulator ();

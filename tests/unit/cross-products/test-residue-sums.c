@@ -185,7 +185,8 @@ count_left (const AprResidueKernel *kernel, AprTensor *x, AprTensor *y, AprTenso
 static void
 check (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, AprTensor *weights, Kind kind)
 {
-  const guint threads[] = { 1, 2, 7 };
+  const guint threads[] = { 2, 7, 1 };
+  gsize n_threads = runs_slowly () ? 1 : G_N_ELEMENTS (threads);
   gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
   AprSumsKernel without = *kernel;
   g_autofree guint32 *expected = NULL;
@@ -195,7 +196,7 @@ check (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, AprTensor *weigh
 
   without.residues = NULL;
   expected = sum (&without, x, y, weights, 1, &expected_size, &expected_first);
-  for (i = 0; i < G_N_ELEMENTS (threads); i++)
+  for (i = 0; i < n_threads; i++)
     {
       gsize size;
       gint first;
