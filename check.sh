@@ -10,7 +10,7 @@
 #
 #   gcc         every test, with gcc
 #   clang       the same with clang, without the suite once, which no compiler changes; libFuzzer looks for new inputs
-#   sanitized   every test but of how much memory is used, under the address and undefined-behaviour sanitizers
+#   sanitized   what clang runs, without the suite memory, under the address and undefined-behaviour sanitizers
 #   threads     the suites unit, threads and serve, under ThreadSanitizer
 #   valgrind    the tests in C of the gcc build, but of properties of numbers, under valgrind
 #   lint        what clang-format and clang-tidy say, the order of includes, the length of lines and files, spelling
@@ -59,7 +59,7 @@ stage_clang () {
 # sanitizer finds too; with them, and optimised more, it takes twice as long to compile.
 stage_sanitized () {
   build sanitized gcc -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 \
-    -Dc_args=-fno-sanitize=null,object-size && run --no-suite memory
+    -Dc_args=-fno-sanitize=null,object-size && run --no-suite memory --no-suite once
 }
 
 # The bindings' interpreters are not built with a sanitizer, and have no part in this. Nor have the tests of how much
