@@ -68,8 +68,9 @@ apr_safetensors_output_write (AprSafetensorsOutput *self,
 
   if (self->file != NULL)
     return apr_atomic_file_write (self->file, pieces, n_pieces, cancellable, error);
-  if (self->stream == NULL && g_cancellable_set_error_if_cancelled (cancellable, error))
-    return FALSE;
+  /* Not every stream looks at it. */
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return fail (self, error);
   for (i = 0; i < n_pieces; i++)
     {
       /* Not g_output_stream_writev(): GLib 2.74 logs a warning if it fails on a Unix stream. */

@@ -11,7 +11,8 @@ typedef struct
   AprSafetensorsJob job;
   AprSafetensorsLayout *layout; /* (owned) (nullable) of one file */
   AprSafetensorsShards *shards; /* (owned) (nullable) */
-  GFile *file;                  /* (owned) (nullable) none for memory and for shards */
+  GFile *file;                  /* (owned) (nullable) what to write to; memory where it is none of these */
+  GOutputStream *stream;        /* (owned) (nullable) */
 } AsyncWrite;
 
 static void
@@ -23,6 +24,7 @@ async_write_free (gpointer data)
   g_clear_pointer (&self->layout, apr_safetensors_layout_free);
   g_clear_pointer (&self->shards, apr_safetensors_shards_free);
   g_clear_object (&self->file);
+  g_clear_object (&self->stream);
   g_free (self);
 }
 
@@ -37,6 +39,8 @@ write_in_thread (GTask *task, gpointer source, gpointer task_data, GCancellable 
     apr_safetensors_shards_write (self->shards, &self->job, cancellable, &error);
   else if (self->file != NULL)
     apr_safetensors_write_file (&self->job, self->layout, self->file, cancellable, &error);
+  else if (self->stream != NULL)
+    apr_safetensors_write_stream (&self->job, self->layout, self->stream, cancellable, &error);
   else
     bytes = apr_safetensors_write_bytes (&self->job, self->layout, cancellable, &error);
   /* Now, so that the functions' data are freed, and temporary files removed, before the callback runs. */
@@ -140,6 +144,78 @@ apr_safetensors_writer_write_to_file_finish (AprSafetensorsWriter *self, GAsyncR
 
   task = apr_task_check (result, self, apr_safetensors_writer_write_to_file_async,
                          "apr_safetensors_writer_write_to_file_async", error);
+
+  return task != NULL && g_task_propagate_boolean (task, error);
+}
+
+/**
+ * apr_safetensors_writer_write_to_stream_async:
+ * @self: a writer
+ * @stream: the stream to write to
+ * @io_priority: the priority of the operation, such as %G_PRIORITY_DEFAULT
+ * @cancellable: (nullable): a cancellable, or `NULL`
+ * @callback: (scope async) (closure user_data): called when the write has ended
+ * @user_data: data to pass to @callback
+ *
+ * Writes to a stream in a thread, see [method@Apr.SafetensorsWriter.write_to_stream]. The stream stays open. Use it
+ * for nothing else meanwhile.
+ *
+ * It writes what the writer holds now, and calls its functions as
+ * [method@Apr.SafetensorsWriter.write_to_file_async] does.
+ *
+ * Since: 0.1
+ */
+void
+apr_safetensors_writer_write_to_stream_async (AprSafetensorsWriter *self,
+                                              GOutputStream *stream,
+                                              int io_priority,
+                                              GCancellable *cancellable,
+                                              GAsyncReadyCallback callback,
+                                              gpointer user_data)
+{
+  GTask *task;
+  AsyncWrite *data;
+  GError *error = NULL;
+
+  g_return_if_fail (APR_IS_SAFETENSORS_WRITER (self));
+  g_return_if_fail (G_IS_OUTPUT_STREAM (stream));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_priority (task, io_priority);
+  g_task_set_source_tag (task, apr_safetensors_writer_write_to_stream_async); /* GCOVR_EXCL_BR_LINE: macro */
+  data = g_new0 (AsyncWrite, 1);
+  data->stream = g_object_ref (stream);
+  data->layout = apr_safetensors_write_prepare (self, &data->job, &error);
+  run (task, data, error);
+}
+
+/**
+ * apr_safetensors_writer_write_to_stream_finish:
+ * @self: a writer
+ * @result: the result that the callback received
+ * @error: return location for an error
+ *
+ * Ends what [method@Apr.SafetensorsWriter.write_to_stream_async] started.
+ *
+ * Fails like [method@Apr.SafetensorsWriter.write_to_stream].
+ *
+ * Returns: whether everything was written
+ *
+ * Since: 0.1
+ */
+gboolean
+apr_safetensors_writer_write_to_stream_finish (AprSafetensorsWriter *self,
+                                               GAsyncResult *result,
+                                               GError **error)
+{
+  GTask *task;
+
+  g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  task = apr_task_check (result, self, apr_safetensors_writer_write_to_stream_async,
+                         "apr_safetensors_writer_write_to_stream_async", error);
 
   return task != NULL && g_task_propagate_boolean (task, error);
 }

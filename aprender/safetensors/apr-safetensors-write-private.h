@@ -16,6 +16,13 @@ gboolean apr_safetensors_write_file (AprSafetensorsJob *job,
                                      GCancellable *cancellable,
                                      GError **error);
 
+/* Writes to a stream, which stays open. */
+gboolean apr_safetensors_write_stream (AprSafetensorsJob *job,
+                                       AprSafetensorsLayout *layout,
+                                       GOutputStream *stream,
+                                       GCancellable *cancellable,
+                                       GError **error);
+
 /* Writes to memory. */
 GBytes *apr_safetensors_write_bytes (AprSafetensorsJob *job,
                                      AprSafetensorsLayout *layout,

@@ -128,6 +128,19 @@ apr_safetensors_writer_write_to_path (AprSafetensorsWriter *self, const char *pa
          write_and_commit (&job, layout, &output, NULL, error);
 }
 
+gboolean
+apr_safetensors_write_stream (AprSafetensorsJob *job,
+                              AprSafetensorsLayout *layout,
+                              GOutputStream *stream,
+                              GCancellable *cancellable,
+                              GError **error)
+{
+  g_auto (AprSafetensorsOutput) output = { NULL };
+
+  output.stream = g_object_ref (stream);
+  return apr_safetensors_job_write (job, layout, &output, cancellable, error);
+}
+
 /**
  * apr_safetensors_writer_write_to_stream:
  * @self: a writer
@@ -136,7 +149,7 @@ apr_safetensors_writer_write_to_path (AprSafetensorsWriter *self, const char *pa
  * @error: return location for an error
  *
  * Writes to a stream, which stays open. Blocks until everything is written;
- * [method@Apr.SafetensorsWriter.write_to_bytes_async] and [method@Gio.OutputStream.write_bytes_async] do not.
+ * [method@Apr.SafetensorsWriter.write_to_stream_async] does not.
  *
  * Fails with the stream's errors, and otherwise like [method@Apr.SafetensorsWriter.write_to_file]. After a failure a
  * part may have been written.
@@ -152,7 +165,6 @@ apr_safetensors_writer_write_to_stream (AprSafetensorsWriter *self,
                                         GError **error)
 {
   g_auto (AprSafetensorsJob) job = { NULL };
-  g_auto (AprSafetensorsOutput) output = { NULL };
   g_autoptr (AprSafetensorsLayout) layout = NULL;
 
   g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
@@ -161,10 +173,8 @@ apr_safetensors_writer_write_to_stream (AprSafetensorsWriter *self,
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   layout = apr_safetensors_write_prepare (self, &job, error);
-  if (layout == NULL)
-    return FALSE;
-  output.stream = g_object_ref (stream);
-  return apr_safetensors_job_write (&job, layout, &output, cancellable, error);
+
+  return layout != NULL && apr_safetensors_write_stream (&job, layout, stream, cancellable, error);
 }
 
 GBytes *

@@ -136,6 +136,19 @@ gboolean apr_safetensors_writer_write_to_stream (AprSafetensorsWriter *self,
                                                  GError **error);
 
 APR_AVAILABLE_IN_ALL
+void apr_safetensors_writer_write_to_stream_async (AprSafetensorsWriter *self,
+                                                   GOutputStream *stream,
+                                                   int io_priority,
+                                                   GCancellable *cancellable,
+                                                   GAsyncReadyCallback callback,
+                                                   gpointer user_data);
+
+APR_AVAILABLE_IN_ALL
+gboolean apr_safetensors_writer_write_to_stream_finish (AprSafetensorsWriter *self,
+                                                        GAsyncResult *result,
+                                                        GError **error);
+
+APR_AVAILABLE_IN_ALL
 gboolean apr_safetensors_writer_write_shards (AprSafetensorsWriter *self,
                                               GFile *folder,
                                               const char *prefix,

@@ -173,6 +173,16 @@ test('write-to-bytes-async', async () => {
   await assertRejects(writer.write_to_bytes_async(cancellable), Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED);
 });
 
+test('write-to-stream-async', async () => {
+  const writer = declareWriter();
+  const stream = Gio.MemoryOutputStream.new_resizable();
+  writer.set_data_func(giveThree);
+  assertTrue(await writer.write_to_stream_async(stream));
+  stream.close(null);
+  assertEqual(stream.steal_as_bytes().toArray().slice(), FILE);
+  await assertRejects(writer.write_to_stream_async(stream), Gio.IOErrorEnum, Gio.IOErrorEnum.CLOSED);
+});
+
 test('fractions', () => {
   const writer = new SafetensorsWriter();
   for (const shape of [[1.5], [-1], [null], [2 ** 53], 3])

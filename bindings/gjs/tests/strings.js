@@ -99,6 +99,7 @@ test('asynchronous-methods-take-no-priority', async () => {
   for (const [name, call] of [
     ['write_to_bytes', () => writer.write_to_bytes_async(cancellable)],
     ['write_to_file', () => writer.write_to_file_async(file, cancellable)],
+    ['write_to_stream', () => writer.write_to_stream_async(Gio.MemoryOutputStream.new_resizable(), cancellable)],
     ['write_shards', () => writer.write_shards_async(file.get_parent(), 'a', 1, cancellable)],
     ['new_from_file', () => Apr.SafetensorsReader.new_from_file_async(file, cancellable)],
     ['get_tensor', () => reader.get_tensor_async('a', cancellable)],

@@ -214,6 +214,7 @@ declare module 'gi://Apr?version=1.0' {
       write_to_path(path: string): boolean;
       /** Writes to a stream, which stays open. */
       write_to_stream(stream: Gio.OutputStream, cancellable?: Gio.Cancellable | null): boolean;
+      write_to_stream_async(stream: Gio.OutputStream, cancellable?: Gio.Cancellable | null): Promise<boolean>;
     }
 
     /**

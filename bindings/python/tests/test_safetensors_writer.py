@@ -162,6 +162,29 @@ class Writer(TestCase):
         self.assertEqual(path.read_bytes(), self.expect())
         self.assertEqual([p.name for p in path.parent.iterdir()], ['file'])
 
+    def test_stream_async(self):
+        writer = self.declare()
+        writer.set_data_func(self.give_three)
+        stream = Gio.MemoryOutputStream.new_resizable()
+        loop = GLib.MainLoop()
+        results = []
+
+        def on_written(source, result, *user_data):
+            try:
+                results.append(source.write_to_stream_finish(result))
+            except GLib.Error as error:
+                results.append(error)
+            loop.quit()
+
+        writer.write_to_stream_async(stream, None, on_written)
+        loop.run()
+        self.assertEqual(results, [True])
+        stream.close(None)
+        self.assertEqual(stream.steal_as_bytes().get_data(), self.expect())
+        writer.write_to_stream_async(stream, None, on_written)
+        loop.run()
+        self.assertTrue(results[1].matches(Gio.io_error_quark(), Gio.IOErrorEnum.CLOSED))
+
     def test_shards(self):
         directory = self.make_directory()
         writer = self.declare()

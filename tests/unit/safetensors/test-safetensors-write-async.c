@@ -23,6 +23,17 @@ on_bytes (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 static void
+on_stream (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Outcome *outcome = data;
+
+  g_assert_true (g_async_result_is_tagged (result, apr_safetensors_writer_write_to_stream_async));
+  outcome->succeeded =
+    apr_safetensors_writer_write_to_stream_finish (APR_SAFETENSORS_WRITER (source), result, &outcome->error);
+  g_main_loop_quit (outcome->loop);
+}
+
+static void
 on_shards (GObject *source, GAsyncResult *result, gpointer data)
 {
   Outcome *outcome = data;
@@ -137,6 +148,67 @@ test_bytes_fail (void)
 }
 
 static void
+test_stream (void)
+{
+  g_autoptr (AprSafetensorsWriter) writer = writer_new ();
+  g_autoptr (GBytes) expected = NULL;
+  g_autoptr (GBytes) written = NULL;
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
+  const gsize shape[] = { 1500, 1000 };
+
+  g_test_summary ("The stream gets the bytes of the file, and stays open.");
+
+  g_assert_true (apr_safetensors_writer_declare_tensor (writer, "c", APR_DTYPE_U8, shape, 2, NULL));
+  apr_safetensors_writer_set_data_func (writer, give_ones, g_thread_self (), NULL);
+  expected = apr_safetensors_writer_write_to_bytes (writer, NULL);
+  apr_safetensors_writer_write_to_stream_async (writer, stream, G_PRIORITY_DEFAULT, NULL, on_stream,
+                                                &outcome);
+  apr_safetensors_writer_set_alignment (writer, 4096);
+  g_main_loop_run (outcome.loop);
+  g_assert_no_error (outcome.error);
+  g_assert_true (outcome.succeeded);
+  g_assert_false (g_output_stream_is_closed (stream));
+  g_assert_true (g_output_stream_close (stream, NULL, NULL));
+  written = g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (stream));
+  g_assert_true (g_bytes_equal (written, expected));
+}
+
+static void
+test_stream_fails (void)
+{
+  const gsize shape[] = { 1 };
+  guint i;
+
+  g_test_summary ("A stream that is full, a cancelled write and a tensor without data.");
+
+  for (i = 0; i < 3; i++)
+    {
+      g_autoptr (AprSafetensorsWriter) writer = writer_new ();
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      guint8 place[20];
+      g_autoptr (GOutputStream) stream = g_memory_output_stream_new (place, sizeof place, NULL, NULL);
+      g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
+
+      if (i == 1)
+        g_cancellable_cancel (cancellable);
+      else if (i == 2)
+        g_assert_true (apr_safetensors_writer_declare_tensor (writer, "c", APR_DTYPE_U8, shape, 1, NULL));
+      apr_safetensors_writer_write_to_stream_async (writer, stream, G_PRIORITY_DEFAULT, cancellable,
+                                                    on_stream, &outcome);
+      g_main_loop_run (outcome.loop);
+      g_assert_false (outcome.succeeded);
+      g_assert_false (g_output_stream_is_closed (stream));
+      if (i == 0)
+        g_assert_error (outcome.error, G_IO_ERROR, G_IO_ERROR_NO_SPACE);
+      else if (i == 1)
+        g_assert_error (outcome.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      else
+        g_assert_error (outcome.error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SIZE_MISMATCH);
+    }
+}
+
+static void
 test_shards (Folder *folder, gconstpointer unused)
 {
   g_autoptr (AprSafetensorsWriter) writer = writer_new ();
@@ -202,12 +274,14 @@ test_finish_is_misused (Folder *folder, gconstpointer unused)
 {
   gboolean (*const finish[]) (AprSafetensorsWriter *, GAsyncResult *,
                               GError **) = { apr_safetensors_writer_write_to_file_finish,
-                                             apr_safetensors_writer_write_shards_finish, finish_bytes };
+                                             apr_safetensors_writer_write_shards_finish, finish_bytes,
+                                             apr_safetensors_writer_write_to_stream_finish };
   g_autoptr (AprSafetensorsWriter) writer = writer_new ();
   g_autoptr (AprSafetensorsWriter) other = writer_new ();
   g_autoptr (GFile) dir = g_file_new_for_path (folder->folder);
   g_autoptr (GFile) file = g_file_get_child (dir, "m.safetensors");
-  GAsyncResult *results[3] = { NULL };
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  GAsyncResult *results[4] = { NULL };
   GError *error = NULL;
   guint i;
   guint j;
@@ -218,7 +292,9 @@ test_finish_is_misused (Folder *folder, gconstpointer unused)
   apr_safetensors_writer_write_shards_async (writer, dir, "s", 24, G_PRIORITY_DEFAULT, NULL, keep_cb,
                                              &results[1]);
   apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[2]);
-  while (results[0] == NULL || results[1] == NULL || results[2] == NULL)
+  apr_safetensors_writer_write_to_stream_async (writer, stream, G_PRIORITY_DEFAULT, NULL, keep_cb,
+                                                &results[3]);
+  while (results[0] == NULL || results[1] == NULL || results[2] == NULL || results[3] == NULL)
     g_main_context_iteration (NULL, TRUE);
   for (i = 0; i < G_N_ELEMENTS (finish); i++)
     {
@@ -246,6 +322,8 @@ main (int argc, char **argv)
   g_test_add_func ("/safetensors/write-async/bytes", test_bytes);
   g_test_add_func ("/safetensors/write-async/bytes/cancelled", test_bytes_cancelled);
   g_test_add_func ("/safetensors/write-async/bytes/fail", test_bytes_fail);
+  g_test_add_func ("/safetensors/write-async/stream", test_stream);
+  g_test_add_func ("/safetensors/write-async/stream/fails", test_stream_fails);
 #define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
   ADD ("/safetensors/write-async/shards", test_shards);
   ADD ("/safetensors/write-async/shards/fail", test_shards_fail);

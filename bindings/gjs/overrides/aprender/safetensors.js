@@ -82,11 +82,11 @@ function extend(Apr, functions) {
     };
   }
 
-  for (const name of ['write_to_file', 'write_to_bytes', 'write_shards'])
+  for (const name of ['write_to_file', 'write_to_bytes', 'write_to_stream', 'write_shards'])
     Gio._promisify(SafetensorsWriter.prototype, `${name}_async`, `${name}_finish`);
 
   const {write_to_file_async: writeToFileAsync, write_to_bytes_async: writeToBytesAsync,
-    write_shards_async: writeShardsAsync} = SafetensorsWriter.prototype;
+    write_to_stream_async: writeToStreamAsync, write_shards_async: writeShardsAsync} = SafetensorsWriter.prototype;
 
   SafetensorsWriter.prototype.write_to_file_async = function (file, cancellable = null) {
     return writeToFileAsync.call(this, file, PRIORITY, cancellable);
@@ -94,6 +94,10 @@ function extend(Apr, functions) {
 
   SafetensorsWriter.prototype.write_to_bytes_async = function (cancellable = null) {
     return writeToBytesAsync.call(this, PRIORITY, cancellable);
+  };
+
+  SafetensorsWriter.prototype.write_to_stream_async = function (stream, cancellable = null) {
+    return writeToStreamAsync.call(this, stream, PRIORITY, cancellable);
   };
 
   SafetensorsWriter.prototype.write_shards_async = function (folder, prefix, maxShardSize, cancellable = null) {

@@ -30,6 +30,7 @@ _writer_set_source_bytes = Apr.SafetensorsWriter.set_source_bytes
 _writer_write_to_path = Apr.SafetensorsWriter.write_to_path
 _writer_write_to_file_async = Apr.SafetensorsWriter.write_to_file_async
 _writer_write_to_bytes_async = Apr.SafetensorsWriter.write_to_bytes_async
+_writer_write_to_stream_async = Apr.SafetensorsWriter.write_to_stream_async
 _writer_write_shards_async = Apr.SafetensorsWriter.write_shards_async
 
 _MIN_INT64, _MAX_INT64 = -1 << 63, (1 << 63) - 1
@@ -222,6 +223,12 @@ class Writer:
         return awaitable.call(
             lambda *args: _writer_write_to_bytes_async(self, GLib.PRIORITY_DEFAULT, *args),
             Apr.SafetensorsWriter.write_to_bytes_finish, cancellable, callback, user_data)
+
+    def write_to_stream_async(self, stream, cancellable=None, callback=None, *user_data):
+        """Writes to a Gio.OutputStream without blocking: `await writer.write_to_stream_async(stream)`. It stays open."""
+        return awaitable.call(
+            lambda *args: _writer_write_to_stream_async(self, stream, GLib.PRIORITY_DEFAULT, *args),
+            Apr.SafetensorsWriter.write_to_stream_finish, cancellable, callback, user_data)
 
     def write_shards_async(self, folder, prefix, max_shard_size, cancellable=None, callback=None, *user_data):
         """Writes shards and their index to a folder without blocking: `await writer.write_shards_async(…)`."""
