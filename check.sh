@@ -9,7 +9,8 @@
 # next time; --clean begins with a new one.
 #
 #   gcc         every test, with gcc
-#   clang       the same with clang, without the suite once, which no compiler changes; libFuzzer looks for new inputs
+#   clang       the same with clang, without the suites once and interop, which no compiler changes; libFuzzer looks for
+#               new inputs
 #   sanitized   what clang runs, without the suite memory, under the address and undefined-behaviour sanitizers
 #   threads     the suites unit, threads and serve, under ThreadSanitizer
 #   valgrind    the tests in C of the gcc build, but of properties of numbers, under valgrind
@@ -52,7 +53,7 @@ stage_gcc () {
 }
 
 stage_clang () {
-  build clang clang -Dfuzzing=enabled && run --no-suite once
+  build clang clang -Dfuzzing=enabled && run --no-suite once --no-suite interop
 }
 
 # What is freed is kept for a while, and would count as used. What the two checks that are left out find, the address
