@@ -279,7 +279,7 @@ test_products_twice (void)
   g_autoptr (GRand) rand = g_rand_new_with_seed (44);
   int round;
 
-  for (round = 0; round < (runs_in_valgrind () ? 5 : 60); round++)
+  for (round = 0; round < (runs_slowly () ? 5 : 60); round++)
     {
       gsize n_rows = (gsize) g_rand_int_range (rand, 1, 65);
       gsize n = APR_DENSE_PAD * (gsize) g_rand_int_range (rand, 1, 6);
