@@ -443,6 +443,32 @@ test_cancelled (Fixture *fixture, gconstpointer data)
 }
 
 static void
+cancel_at_the_end (goffset done, goffset total, gpointer cancellable)
+{
+  if (done == total)
+    g_cancellable_cancel (cancellable);
+}
+
+static void
+test_cancelled_at_the_end (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "Cancelled when all is written, but not yet in its place: the old file is there and no other.");
+
+  g_assert_true (g_file_set_contents (fixture->path, "old", 3, NULL));
+  declare (fixture, "large", APR_DTYPE_U8, BLOCK);
+  apr_safetensors_writer_set_data_func (fixture->writer, give_blocks, fixture, NULL);
+  apr_safetensors_writer_set_progress_func (fixture->writer, cancel_at_the_end, fixture->cancellable, NULL);
+  g_assert_false (
+    apr_safetensors_writer_write_to_file (fixture->writer, fixture->file, fixture->cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_true (g_str_has_prefix (error->message, fixture->path));
+  assert_contents (fixture, "old");
+}
+
+static void
 test_alignment (Fixture *fixture, gconstpointer data)
 {
   guint alignment;
@@ -521,6 +547,7 @@ main (int argc, char **argv)
   ADD ("/safetensors/streaming/refused", test_refused);
   ADD ("/safetensors/streaming/scalar", test_scalar);
   ADD ("/safetensors/streaming/cancelled", test_cancelled);
+  ADD ("/safetensors/streaming/cancelled-at-the-end", test_cancelled_at_the_end);
   ADD ("/safetensors/streaming/alignment", test_alignment);
   ADD ("/safetensors/streaming/bad-alignment", test_bad_alignment);
 
