@@ -56,8 +56,8 @@ stage_clang () {
   build clang clang -Dfuzzing=enabled && run --no-suite once --no-suite interop
 }
 
-# What is freed is kept for a while, and would count as used. What the two checks that are left out find, the address
-# sanitizer finds too; with them, and optimised more, it takes twice as long to compile.
+# What is freed is kept for a while, and would count as used. The address sanitizer also finds null pointers and accesses
+# beyond an object, so the two checks for them are left out: with them, and optimised more, the build takes twice as long.
 stage_sanitized () {
   build sanitized gcc -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 \
     -Dc_args=-fno-sanitize=null,object-size && run --no-suite memory --no-suite once

@@ -68,7 +68,7 @@ apr_safetensors_output_write (AprSafetensorsOutput *self,
 
   if (self->file != NULL)
     return apr_atomic_file_write (self->file, pieces, n_pieces, cancellable, error);
-  /* Not every stream looks at it. */
+  /* Not every stream looks at the cancellable. */
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return fail (self, error);
   for (i = 0; i < n_pieces; i++)

@@ -5,13 +5,14 @@
 
 /* The methods of AprSafetensorsWriter that write in a thread. */
 
-/* A write, from the moment when it is started: nothing here changes when the writer does. */
+/* A write, from the moment when it is started: nothing here changes when the writer does. It is to shards, to a file or
+ * to a stream; where there is none of them, to memory. */
 typedef struct
 {
   AprSafetensorsJob job;
   AprSafetensorsLayout *layout; /* (owned) (nullable) of one file */
   AprSafetensorsShards *shards; /* (owned) (nullable) */
-  GFile *file;                  /* (owned) (nullable) what to write to; memory where it is none of these */
+  GFile *file;                  /* (owned) (nullable) */
   GOutputStream *stream;        /* (owned) (nullable) */
 } AsyncWrite;
 
