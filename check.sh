@@ -9,9 +9,9 @@
 # next time; --clean begins with a new one.
 #
 #   gcc         every test, with gcc
-#   clang       the same with clang, without the suites once and interop, which no compiler changes; libFuzzer looks for
-#               new inputs
-#   sanitized   what clang runs, without the suite memory, under the address and undefined-behaviour sanitizers
+#   clang       the same with clang, without the suites once, interop and script, which no compiler changes; libFuzzer
+#               looks for new inputs
+#   sanitized   every test but the suites once and memory, under the address and undefined-behaviour sanitizers
 #   threads     the suites unit, threads and serve, under ThreadSanitizer
 #   valgrind    the tests in C of the gcc build, but of properties of numbers, under valgrind
 #   lint        what clang-format and clang-tidy say, the order of includes, the length of lines and files, spelling
@@ -53,7 +53,7 @@ stage_gcc () {
 }
 
 stage_clang () {
-  build clang clang -Dfuzzing=enabled && run --no-suite once --no-suite interop
+  build clang clang -Dfuzzing=enabled && run --no-suite once --no-suite interop --no-suite script
 }
 
 # What is freed is kept for a while, and would count as used. The address sanitizer also finds null pointers and accesses
@@ -67,7 +67,7 @@ stage_sanitized () {
 # memory is used, as the sanitizer uses more of its own the more is read; a suite that is asked for overrides what a
 # setup excludes.
 stage_threads () {
-  build threads gcc -Db_sanitize=thread -Db_lundef=false -Dintrospection=disabled -Dvapi=disabled -Dpygobject=disabled \
+  build threads gcc -Db_sanitize=thread -Db_lundef=false -Doptimization=1 -Dintrospection=disabled -Dvapi=disabled -Dpygobject=disabled \
     -Dgjs=disabled -Dapp=disabled && run --setup threads --suite unit --suite threads --suite serve --no-suite memory
 }
 

@@ -60,7 +60,7 @@ test_every_dtype (void)
   gsize j;
 
   for (i = 0; i < G_N_ELEMENTS (dtypes); i++)
-    for (j = 0; j < G_N_ELEMENTS (dtypes); j++)
+    for (j = runs_slowly () ? i % 4 : 0; j < G_N_ELEMENTS (dtypes); j += runs_slowly () ? 4 : 1)
       {
         /* Where every value has a scale of its own, there are remainder columns without end. */
         gsize n_rows = dtypes[i] == APR_DTYPE_F64 || dtypes[j] == APR_DTYPE_F64 ? 13 : 270;

@@ -227,8 +227,8 @@ test_kinds (gconstpointer data)
       {
         AprDType dtype = narrow ? APR_DTYPE_F32 : APR_DTYPE_F64;
         /* Threads work together, or each alone. What residues leave takes many times as long. */
-        gsize p = kind % 2 == narrow ? 203 : 35;
-        gsize n_rows = p < 200 ? 3700 : kind < UNSUITED ? 2100 : 1100;
+        gsize p = kind % 2 != narrow ? 35 : runs_slowly () ? 67 : 203;
+        gsize n_rows = p < 50 ? 3700 : kind < UNSUITED ? 2100 : 1100;
         g_autoptr (AprTensor) x = make_matrix (rand, (Kind) kind, n_rows, p, dtype);
         g_autoptr (AprTensor) y = make_matrix (rand, (Kind) kind, n_rows, 3, APR_DTYPE_F64);
 
@@ -246,8 +246,8 @@ test_weights (gconstpointer data)
   for (weights = COUNTS; weights < N_WEIGHTS; weights++)
     {
       Kind kind = kinds[(gsize) weights % G_N_ELEMENTS (kinds)];
-      gsize p = weights % 2 == 0 ? 203 : 35;
-      gsize n_rows = p > 200 ? 2100 : 3700;
+      gsize p = weights % 2 != 0 ? 35 : runs_slowly () ? 67 : 203;
+      gsize n_rows = p > 50 ? 2100 : 3700;
       g_autoptr (AprTensor) x =
         make_matrix (rand, kind, n_rows, p, weights % 3 == 0 ? APR_DTYPE_F32 : APR_DTYPE_F64);
       g_autoptr (AprTensor) y = make_matrix (rand, kind, n_rows, 2, APR_DTYPE_F64);

@@ -8,7 +8,7 @@
 
 /* What the property “progress” of a fit tells, and what its handlers may do. */
 
-#define N_SAMPLES 200003
+#define N_SAMPLES 80021
 #define N_FEATURES 3
 
 typedef struct

@@ -171,11 +171,12 @@ write_random (char text[1200])
 static void
 test_beside_c_library (void)
 {
+  guint n = runs_slowly () ? 20000 : 200000;
   guint i;
 
   g_test_summary ("The same doubles as the C library, which rounds correctly.");
 
-  for (i = 0; i < 200000; i++)
+  for (i = 0; i < n; i++)
     {
       char text[1200];
 
@@ -252,6 +253,7 @@ test_format (void)
     G_MAXDOUBLE,
     0x1p-1074,
   };
+  guint n = runs_slowly () ? 10000 : 100000;
   guint i;
 
   g_test_summary ("The same digits as a search by the C library, for floats and doubles of any size.");
@@ -262,7 +264,7 @@ test_format (void)
       if (fabs (values[i]) <= (double) G_MAXFLOAT)
         assert_formats ((double) (float) values[i], TRUE);
     }
-  for (i = 0; i < 100000; i++)
+  for (i = 0; i < n; i++)
     {
       gboolean narrow = g_test_rand_bit ();
       char text[1200];
