@@ -278,7 +278,7 @@ solve_until_never_asked (const Case *c, const Data *data)
       if (way == FROM_ROWS && c->n_rows >= c->n_features)
         continue;
       while (solve_until_asked (c, data, way, question))
-        question++;
+        question += runs_slowly () ? 3 : 1;
       g_test_message ("%d questions", question - 1);
     }
 }
