@@ -19,7 +19,7 @@ ldlt_new_with (mpz_t *triangle,
 
   for (i = 0; i < apr_triangle (n, 0); i++)
     n_limbs = MAX (n_limbs, mpz_size (triangle[i]) + 1);
-  apr_products_init_zeros (&products, n, 0, n_limbs);
+  (void) apr_products_init_zeros (&products, n, 0, n_limbs, &(AprRun){ 0 });
   products.penalised = penalised;
   for (i = 0; i < n; i++)
     for (j = 0; j <= i; j++)

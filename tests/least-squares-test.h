@@ -194,7 +194,7 @@ set_products (
   gsize k;
 
   mpz_inits (sum, term, NULL);
-  apr_products_init_zeros (products, n, 0, exponents != NULL ? 40 : 4);
+  (void) apr_products_init_zeros (products, n, 0, exponents != NULL ? 40 : 4, &(AprRun){ 0 });
   for (i = 0; i < n; i++)
     for (j = 0; j <= i; j++)
       {

@@ -9,9 +9,6 @@ G_BEGIN_DECLS
  * touched, and in large pages where it has them. %NULL where there is none. */
 gpointer apr_pages_new (gsize size, gboolean cleared);
 
-/* The same for @n elements of @size bytes, but that the program ends where there is none, as with g_malloc_n(). */
-gpointer apr_pages_new_n (gsize n, gsize size, gboolean cleared);
-
 void apr_pages_free (gpointer pages);
 
 /* As g_malloc_n(), for what is as large as a file or a caller says: fails with %APR_ERROR_RANGE where there is no

@@ -58,18 +58,6 @@ apr_pages_new (gsize size, gboolean cleared)
   return memory + HEADER_SIZE;
 }
 
-gpointer
-apr_pages_new_n (gsize n, gsize size, gboolean cleared)
-{
-  gsize n_bytes;
-  gpointer pages = g_size_checked_mul (&n_bytes, n, size) ? apr_pages_new (n_bytes, cleared) : NULL;
-
-  if (pages == NULL)
-    g_error ("no memory for %" G_GSIZE_FORMAT " elements of %" G_GSIZE_FORMAT " bytes", n, size);
-
-  return pages;
-}
-
 void
 apr_pages_free (gpointer pages)
 {

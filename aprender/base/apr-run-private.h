@@ -12,7 +12,7 @@ typedef void (*AprRunProgress) (double fraction, gpointer user_data);
 
 /* How some long work runs, who may stop it, and who hears how far it is: all 0 for what is usual. It is passed down to
  * the loops that take the time. These leave as soon as it is cancelled, and what they found means nothing then: the
- * function that was asked for the work fails in the end. */
+ * function that was asked for the work fails in the end. Where there is no memory, the work cancels itself. */
 typedef struct
 {
   guint n_threads;           /* 0 means one per processor */
@@ -21,13 +21,35 @@ typedef struct
   gpointer progress_data;    /* (unowned) */
   double before;             /* the share of the whole work that is done before this part of it */
   double after;              /* the share that comes after it */
+  gsize *missing;            /* (unowned) (nullable) (atomic) bytes that there was no memory for, or 0 */
 } AprRun;
 
 static inline gboolean
 apr_run_is_cancelled (const AprRun *self)
 {
-  return self->cancellable != NULL && g_cancellable_is_cancelled (self->cancellable);
+  return (self->missing != NULL && g_atomic_pointer_get (self->missing) != 0) ||
+         (self->cancellable != NULL && g_cancellable_is_cancelled (self->cancellable));
 }
+
+/* Returns @self as it is for a function that fails where there is no memory: *@missing, which is 0, is told, unless the
+ * caller watches. */
+static inline AprRun
+apr_run_watch_memory (const AprRun *self, gsize *missing)
+{
+  AprRun run = *self;
+
+  if (run.missing == NULL)
+    run.missing = missing;
+
+  return run;
+}
+
+/* As apr_pages_new(), for @n elements of @size bytes. Where there is no memory, it is %NULL, and the work is cancelled;
+ * but the program ends where nobody watches. */
+gpointer apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared);
+
+/* As g_cancellable_set_error_if_cancelled(), or fails with %APR_ERROR_RANGE where there was no memory. */
+gboolean apr_run_set_error_if_cancelled (const AprRun *self, GError **error);
 
 /* Reports that @fraction of this part of the work is done. Only the thread that asked for the work may do so. It may be
  * less than was reported before, where work has to be done again: then it is no news. */

@@ -64,6 +64,7 @@ apr_exact_sums_worker_new (const AprSumsKernel *kernel,
                  : bytes != NULL                     ? APR_PACKING_BYTES
                                                      : APR_PACKING_SLICES;
   gsize n_layers = weighted && cut != APR_PACKING_WHOLE ? 2 : 1;
+  gboolean ready;
   gsize size;
   AprExactSumsWorker *self = g_new0 (AprExactSumsWorker, 1);
 
@@ -78,10 +79,10 @@ apr_exact_sums_worker_new (const AprSumsKernel *kernel,
                                             : APR_BYTE_PARTS;
   self->n_used = cut == APR_PACKING_BYTES ? 0 : self->n_parts;
   self->terms = g_array_new (FALSE, FALSE, sizeof (AprExactTerm));
-  apr_packed_operand_init (&self->right, kernel, cut, TRUE, n_columns, 1, n_rows);
+  ready = apr_packed_operand_init (&self->right, kernel, cut, TRUE, n_columns, 1, n_rows);
   if (weighted)
     {
-      apr_packed_operand_init (&self->left, kernel, cut, FALSE, n_columns, n_layers, n_rows);
+      ready = ready && apr_packed_operand_init (&self->left, kernel, cut, FALSE, n_columns, n_layers, n_rows);
       self->weights = g_aligned_alloc (self->right.stride, sizeof (double), 64);
     }
   self->n_sums = self->right.panel * self->right.panel;
@@ -94,7 +95,8 @@ apr_exact_sums_worker_new (const AprSumsKernel *kernel,
   self->first_panel = find_panel (self->n_panels, share, n_shares);
   self->end_panel = find_panel (self->n_panels, share + 1, n_shares);
 
-  if (g_size_checked_mul (&size, n_layers * self->n_tiles, self->n_parts * self->n_sums * sizeof (gint64)))
+  if (ready &&
+      g_size_checked_mul (&size, n_layers * self->n_tiles, self->n_parts * self->n_sums * sizeof (gint64)))
     self->sums = apr_pages_new (size, TRUE);
   if (self->sums == NULL)
     {

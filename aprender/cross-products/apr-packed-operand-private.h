@@ -51,14 +51,14 @@ typedef struct
 #define APR_PACKED_OPERAND_NO_EXPONENT (-(1 << 20))
 
 /* For blocks of at most @n_rows rows, which are at most APR_SLICE_ROWS, or APR_BYTE_ROWS for bytes; @right says
- * whether the operand may be on the right. */
-void apr_packed_operand_init (AprPackedOperand *self,
-                              const AprSumsKernel *kernel,
-                              AprPacking cut,
-                              gboolean right,
-                              gsize n_columns,
-                              gsize n_layers,
-                              gsize n_rows);
+ * whether the operand may be on the right. Returns FALSE where there is no memory. */
+gboolean apr_packed_operand_init (AprPackedOperand *self,
+                                  const AprSumsKernel *kernel,
+                                  AprPacking cut,
+                                  gboolean right,
+                                  gsize n_columns,
+                                  gsize n_layers,
+                                  gsize n_rows);
 
 void apr_packed_operand_clear (AprPackedOperand *self);
 

@@ -29,8 +29,9 @@ divide (guint8 **pages, gconstpointer from, gsize n, gsize n_old, gsize n_alloca
   return n > 0 ? part : NULL;
 }
 
-/* Room for @n_allocated columns. All is one piece of memory, which malloc keeps for the next time if it is small. */
-static void
+/* Room for @n_allocated columns; FALSE where there is no memory. All is one piece of memory, which malloc keeps for the
+ * next time if it is small. */
+static gboolean
 allocate (AprPackedOperand *self, gsize n_allocated)
 {
   gsize n_old = self->n_allocated;
@@ -41,12 +42,12 @@ allocate (AprPackedOperand *self, gsize n_allocated)
   gsize tile_size = apr_packed_operand_get_tiles_size (self) / self->panel;
   gsize size_beside = sizeof *self->units + sizeof *self->ranges + sizeof *self->sums + sizeof *self->owner +
                       sizeof *self->offset + sizeof *self->exponent + sizeof *self->n_slices;
-  gsize size = n_allocated * ((1 + n_slices) * column_size + (n_tiles + n_turned) * tile_size + size_beside);
+  gsize size = (1 + n_slices) * column_size + (n_tiles + n_turned) * tile_size + size_beside;
   gpointer old_pages = self->values;
-  guint8 *pages = apr_pages_new (size, FALSE);
+  guint8 *pages = g_size_checked_mul (&size, size, n_allocated) ? apr_pages_new (size, FALSE) : NULL;
 
   if (pages == NULL)
-    g_error ("no memory for columns of %" G_GSIZE_FORMAT " bytes", size);
+    return FALSE;
   self->values = divide (&pages, self->values, 1, n_old, n_allocated, column_size);
   self->slices = divide (&pages, self->slices, n_slices, n_old, n_allocated, column_size);
   self->tiles = divide (&pages, self->tiles, n_tiles, n_old, n_allocated, tile_size);
@@ -60,9 +61,11 @@ allocate (AprPackedOperand *self, gsize n_allocated)
   self->n_slices = divide (&pages, self->n_slices, 1, n_old, n_allocated, sizeof *self->n_slices);
   apr_pages_free (old_pages);
   self->n_allocated = n_allocated;
+
+  return TRUE;
 }
 
-void
+gboolean
 apr_packed_operand_init (AprPackedOperand *self,
                          const AprSumsKernel *kernel,
                          AprPacking cut,
@@ -86,7 +89,8 @@ apr_packed_operand_init (AprPackedOperand *self,
   self->n_main = n_layers * self->n_padded;
   /* Bytes seldom leave anything for remainder columns. */
   n_remainders = cut == APR_PACKING_BYTES ? 0 : self->n_padded / 64 * APR_SLICE_PANEL + APR_SLICE_PANEL;
-  allocate (self, self->n_main + n_remainders);
+  if (!allocate (self, self->n_main + n_remainders))
+    return FALSE;
   self->running = g_new (gint, self->n_main);
   self->places = g_new (const double *, self->n_main);
   for (i = 0; i < self->n_main; i++)
@@ -100,6 +104,8 @@ apr_packed_operand_init (AprPackedOperand *self,
         memset (apr_packed_operand_get (self, i), 0, self->stride * sizeof (double));
     }
   apr_packed_operand_reset (self);
+
+  return TRUE;
 }
 
 void
@@ -160,8 +166,8 @@ apr_packed_operand_add_remainder (AprPackedOperand *self, gsize owner, gint offs
   gsize i;
 
   /* A whole panel at a time. */
-  if (self->n == self->n_allocated)
-    allocate (self, 2 * self->n_allocated);
+  if (self->n == self->n_allocated && !allocate (self, 2 * self->n_allocated))
+    g_error ("no memory for %" G_GSIZE_FORMAT " columns of a block", 2 * self->n_allocated);
   if (self->n % self->panel == 0)
     {
       memset (apr_packed_operand_get (self, self->n), 0, self->panel * self->stride * sizeof (double));

@@ -309,14 +309,15 @@ find_distance_of_rows (const AprCovariance *self,
   const AprInference *inference = self->inference;
   gsize n = inference->n;
   g_autofree AprDoubleDouble *differences = g_new (AprDoubleDouble, n_rows + 1);
-  AprDoubleDoubles scaled = apr_double_doubles_new (n, n_rows);
-  AprDoubleDoubles g = apr_double_doubles_new (n, n_rows);
-  AprDoubleDoubles basis = apr_covariance_get_basis (inference, TRUE);
-  AprDoubleDouble distance;
+  AprDoubleDoubles scaled = apr_double_doubles_new (n, n_rows, run);
+  AprDoubleDoubles g = apr_double_doubles_new (n, n_rows, run);
+  AprDoubleDoubles basis = apr_covariance_get_basis (inference, TRUE, run);
+  AprDoubleDouble distance = { NAN, 0 };
+  gboolean have_memory = scaled.high != NULL && g.high != NULL && basis.high != NULL;
   gsize i;
   gsize j;
 
-  for (i = 0; i < n_rows; i++)
+  for (i = 0; i < n_rows && have_memory; i++)
     {
       mpf_t *row = rows + i * (n + 1);
 
@@ -325,8 +326,9 @@ find_distance_of_rows (const AprCovariance *self,
                                 apr_inference_to_double_double (row[j], -inference->scale[j] - exponents[i]));
       differences[i] = apr_inference_to_double_double (row[n], -exponents[i] - self->exponent / 2 - unit);
     }
-  apr_double_doubles_subtract_product (g, basis, scaled, n, n_rows, n, run);
-  if (!orthonormalise (g, n, differences, n_rows, run))
+  if (have_memory)
+    apr_double_doubles_subtract_product (g, basis, scaled, n, n_rows, n, run);
+  if (!have_memory || !orthonormalise (g, n, differences, n_rows, run))
     distance = (AprDoubleDouble){ NAN, 0 };
   else if (self->scores.high == NULL)
     distance = apr_dd_divide (sum_squares (differences, n_rows), self->factor);
@@ -334,7 +336,8 @@ find_distance_of_rows (const AprCovariance *self,
     {
       AprDoubleDoubles matrix = apr_covariance_transform (self, g, n_rows, run);
 
-      distance = find_distance (matrix, differences, n_rows, PIVOT_MARGIN * find_rounding (self));
+      if (matrix.high != NULL)
+        distance = find_distance (matrix, differences, n_rows, PIVOT_MARGIN * find_rounding (self));
       apr_double_doubles_free (&matrix);
     }
   apr_double_doubles_free (&scaled);

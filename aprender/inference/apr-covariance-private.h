@@ -79,7 +79,8 @@ apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n
 AprDoubleDouble apr_covariance_get_estimate (const AprCovariance *self, const double *terms, gsize position);
 
 /* The columns g for the unit vectors ρ. */
-AprDoubleDoubles apr_covariance_get_basis (const AprInference *inference, gboolean transposed);
+AprDoubleDoubles
+apr_covariance_get_basis (const AprInference *inference, gboolean transposed, const AprRun *run);
 
 /* c -= a' b, in threads. */
 void apr_double_doubles_subtract_product (AprDoubleDoubles c,

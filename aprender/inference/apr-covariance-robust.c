@@ -280,9 +280,9 @@ correct (AprDoubleDouble entry, AprDoubleDouble column, double rest)
 
 /* Σ h h', each h times its root, in units of 2^(exponent of @sums + @shift), and of the scores. */
 static AprDoubleDoubles
-read_products (const Scores *self, const AprDesign *sums, gint64 shift)
+read_products (const Scores *self, const AprDesign *sums, gint64 shift, const AprRun *run)
 {
-  AprDoubleDoubles products = apr_double_doubles_new (self->n, self->n);
+  AprDoubleDoubles products = apr_double_doubles_new (self->n, self->n, run);
   AprDoubleDouble square = apr_dd_multiply (self->weight, self->weight);
   mpz_t product;
   mpz_t entry;
@@ -290,6 +290,8 @@ read_products (const Scores *self, const AprDesign *sums, gint64 shift)
   gsize j;
   gsize k;
 
+  if (products.high == NULL)
+    return products;
   mpz_init (product);
   mpz_init (entry);
   for (i = 0; i < self->n; i++)
@@ -342,11 +344,19 @@ static AprDoubleDoubles
 transform (const AprInference *inference, AprDoubleDoubles products, const AprRun *run)
 {
   gsize n = inference->n;
-  AprDoubleDoubles root = apr_double_doubles_new (n, n);
-  AprDoubleDoubles half = apr_double_doubles_new (n, n);
-  AprDoubleDoubles scores = apr_double_doubles_new (n, n);
+  AprDoubleDoubles root = apr_double_doubles_new (n, n, run);
+  AprDoubleDoubles half = apr_double_doubles_new (n, n, run);
+  AprDoubleDoubles scores = apr_double_doubles_new (n, n, run);
   gsize i;
   gsize j;
+
+  if (products.high == NULL || root.high == NULL || half.high == NULL || scores.high == NULL)
+    {
+      apr_double_doubles_free (&root);
+      apr_double_doubles_free (&half);
+      apr_double_doubles_free (&scores);
+      return scores;
+    }
 
   if (inference->first > 0)
     apr_double_doubles_set (root, 0, 0, (AprDoubleDouble){ 1, 0 });
@@ -434,7 +444,7 @@ apr_covariance_init_robust (AprCovariance *self,
     }
   mpz_clear (entry);
   shift += (shift + apr_design_get_exponent (&sums)) % 2;
-  products = read_products (&scores, &sums, shift);
+  products = read_products (&scores, &sums, shift, run);
   self->scores = transform (inference, products, run);
   apr_double_doubles_free (&products);
 
@@ -446,5 +456,5 @@ apr_covariance_init_robust (AprCovariance *self,
   self->exponent =
     2 * (exponent + scores.exponent - (gint64) inference->exponent) + shift + apr_design_get_exponent (&sums);
 
-  return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
+  return !apr_run_set_error_if_cancelled (run, error);
 }

@@ -106,12 +106,14 @@ apr_covariance_clear (AprCovariance *self)
 AprDoubleDoubles
 apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n_columns, const AprRun *run)
 {
-  AprDoubleDoubles result = apr_double_doubles_new (n_columns, n_columns);
+  AprDoubleDoubles result = apr_double_doubles_new (n_columns, n_columns, run);
   AprDoubleDouble factor = self->factor;
   gsize n = self->inference->n;
   gsize i;
   gsize j;
 
+  if (result.high == NULL)
+    return result;
   if (self->scores.high == NULL)
     {
       apr_double_doubles_subtract_product (result, g, g, n_columns, n_columns, n, run);
@@ -119,8 +121,13 @@ apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n
     }
   else
     {
-      AprDoubleDoubles product = apr_double_doubles_new (n, n_columns);
+      AprDoubleDoubles product = apr_double_doubles_new (n, n_columns, run);
 
+      if (product.high == NULL)
+        {
+          apr_double_doubles_free (&result);
+          return result;
+        }
       apr_double_doubles_subtract_product (product, self->scores, g, n, n_columns, n, run);
       apr_double_doubles_subtract_product (result, g, product, n_columns, n_columns, n, run);
       apr_double_doubles_free (&product);
@@ -156,13 +163,15 @@ set_entry (AprDoubleDoubles matrix, gsize row, gsize column, gboolean transposed
 }
 
 AprDoubleDoubles
-apr_covariance_get_basis (const AprInference *inference, gboolean transposed)
+apr_covariance_get_basis (const AprInference *inference, gboolean transposed, const AprRun *run)
 {
   AprInverse inverse = { .n = inference->n - inference->first, .root = inference->root };
-  AprDoubleDoubles basis = apr_double_doubles_new (inference->n, inference->n);
+  AprDoubleDoubles basis = apr_double_doubles_new (inference->n, inference->n, run);
   gsize i;
   gsize j;
 
+  if (basis.high == NULL)
+    return basis;
   for (i = 0; i < inverse.n; i++)
     for (j = 0; j <= i; j++)
       set_entry (basis, inference->first + i, inference->first + j, transposed,
@@ -197,12 +206,14 @@ apr_covariance_describe (const AprCovariance *self,
                          double *covariances)
 {
   const AprInference *inference = self->inference;
-  AprDoubleDoubles basis = apr_covariance_get_basis (inference, FALSE);
-  AprDoubleDoubles matrix = apr_covariance_transform (self, basis, inference->n, run);
+  AprDoubleDoubles basis = apr_covariance_get_basis (inference, FALSE, run);
+  AprDoubleDoubles matrix = { NULL };
   gsize i;
   gsize j;
 
-  for (i = 0; i < inference->n; i++)
+  if (basis.high != NULL)
+    matrix = apr_covariance_transform (self, basis, inference->n, run);
+  for (i = 0; i < inference->n && matrix.high != NULL; i++)
     {
       gsize term = inference->term[i];
       double variance = MAX (apr_double_doubles_get (matrix, i, i).high, 0);
@@ -223,13 +234,14 @@ apr_covariance_describe (const AprCovariance *self,
 
 /* Rows of factors in the scales of the positions, and the exponents of what they were divided by for that. */
 static AprDoubleDoubles
-scale_rows (const AprInference *inference, const double *factors, gsize n_rows, gint64 *exponents)
+scale_rows (
+  const AprInference *inference, const double *factors, gsize n_rows, gint64 *exponents, const AprRun *run)
 {
-  AprDoubleDoubles rows = apr_double_doubles_new (inference->n, n_rows);
+  AprDoubleDoubles rows = apr_double_doubles_new (inference->n, n_rows, run);
   gsize i;
   gsize j;
 
-  for (i = 0; i < n_rows; i++)
+  for (i = 0; i < n_rows && rows.high != NULL; i++)
     {
       const double *row = factors + i * inference->n;
 
@@ -263,16 +275,19 @@ apr_covariance_test (const AprCovariance *self,
   double *t_values = g_new (double, n_rows);
   double *p_values = g_new (double, n_rows);
   g_autofree gint64 *exponents = g_new (gint64, n_rows + 1);
-  AprDoubleDoubles rows = scale_rows (inference, factors, n_rows, exponents);
-  AprDoubleDoubles basis = apr_covariance_get_basis (inference, TRUE);
-  AprDoubleDoubles g = apr_double_doubles_new (inference->n, n_rows);
-  AprDoubleDoubles matrix;
+  AprDoubleDoubles rows = scale_rows (inference, factors, n_rows, exponents, run);
+  AprDoubleDoubles basis = apr_covariance_get_basis (inference, TRUE, run);
+  AprDoubleDoubles g = apr_double_doubles_new (inference->n, n_rows, run);
+  AprDoubleDoubles matrix = { NULL };
   gsize i;
   gsize j;
 
-  apr_double_doubles_subtract_product (g, basis, rows, inference->n, n_rows, inference->n, run);
-  matrix = apr_covariance_transform (self, g, n_rows, run);
-  for (i = 0; i < n_rows; i++)
+  if (rows.high != NULL && basis.high != NULL && g.high != NULL)
+    {
+      apr_double_doubles_subtract_product (g, basis, rows, inference->n, n_rows, inference->n, run);
+      matrix = apr_covariance_transform (self, g, n_rows, run);
+    }
+  for (i = 0; i < n_rows && matrix.high != NULL; i++)
     {
       gint64 shift = exponents[i] + self->exponent / 2;
       double error = scale (sqrt (MAX (apr_double_doubles_get (matrix, i, i).high, 0)), shift);

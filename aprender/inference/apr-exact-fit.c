@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/inference/apr-exact-fit-private.h"
 
+#include "aprender/base/apr-pages-private.h"
+
 static guint64
 multiply_modulo (guint64 a, guint64 b, guint64 prime)
 {
@@ -29,12 +31,15 @@ static gboolean
 is_singular_modulo (const AprDesign *design, gsize target, guint64 prime, const AprRun *run)
 {
   gsize n = design->n + 1;
-  g_autofree guint64 *rows = g_new (guint64, n * n);
+  guint64 *rows = apr_run_new_pages (run, n, n * sizeof *rows, FALSE);
   gboolean singular = FALSE;
   mpz_t product;
   gsize i;
   gsize j;
   gsize k;
+
+  if (rows == NULL)
+    return FALSE;
 
   mpz_init (product);
   for (i = 0; i < n && !apr_run_is_cancelled (run); i++)
@@ -73,6 +78,7 @@ is_singular_modulo (const AprDesign *design, gsize target, guint64 prime, const 
               (rows[i * n + j] + prime - multiply_modulo (factor, rows[k * n + j], prime)) % prime;
         }
     }
+  apr_pages_free (rows);
 
   return singular;
 }

@@ -6,6 +6,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
@@ -332,7 +333,10 @@ prepare_root (Intervals *self)
   gsize i;
   gsize j;
 
-  self->root = g_aligned_alloc0 (apr_packed_root_offset (self->n, self->n, 0) + 1, sizeof (double), 64);
+  self->root =
+    apr_run_new_pages (self->run, apr_packed_root_offset (self->n, self->n, 0) + 1, sizeof (double), TRUE);
+  if (self->root == NULL)
+    return;
   for (i = 0; i < self->n; i++)
     {
       /* In the root and in u, in sums of a span, in the sum of these. */
@@ -467,8 +471,7 @@ check_rows (const Intervals *self, GError **error)
       margins[i] = RELATION_MARGIN * sqrt (square);
     }
   for (i = 0; i < self->n_rows && inference->n_dependent > 0; i++)
-    if (g_cancellable_set_error_if_cancelled (self->run->cancellable, error) ||
-        !check_row (self, margins, i, error))
+    if (apr_run_set_error_if_cancelled (self->run, error) || !check_row (self, margins, i, error))
       return FALSE;
 
   return TRUE;
@@ -484,10 +487,13 @@ find_errors (const AprInference *self,
              gsize n_factors,
              const AprInferencePredictor *predictor,
              double *predictions,
-             const AprRun *run,
+             const AprRun *caller,
              double *errors,
              GError **error)
 {
+  gsize missing = 0;
+  const AprRun watching = apr_run_watch_memory (caller, &missing);
+  const AprRun *run = &watching;
   const gsize *shape = apr_tensor_get_shape (x, NULL);
   Intervals intervals = { .inference = self,
                           .run = run,
@@ -517,15 +523,16 @@ find_errors (const AprInference *self,
     apr_inference_shift (intervals.constant, self->weight, self->exponent);
   mpf_add_ui (intervals.constant, intervals.constant, self->first > 0 || with_sample ? 1 : 0);
   prepare_doubles (&intervals);
-  apr_parallel_run (predict_blocks, &intervals, run->n_threads,
-                    (double) shape[0] * (double) intervals.n * (double) (intervals.n + 8) / 2);
+  if (intervals.root != NULL)
+    apr_parallel_run (predict_blocks, &intervals, run->n_threads,
+                      (double) shape[0] * (double) intervals.n * (double) (intervals.n + 8) / 2);
   mpf_clear (intervals.constant);
   g_free (intervals.roots);
   g_free (intervals.means);
   g_free (intervals.scales);
-  g_aligned_free (intervals.root);
+  apr_pages_free (intervals.root);
 
-  return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
+  return !apr_run_set_error_if_cancelled (run, error);
 }
 
 gboolean

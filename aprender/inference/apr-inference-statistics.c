@@ -336,9 +336,12 @@ check_names (const AprInference *self, GError **error)
 }
 
 AprRegressionStatistics *
-apr_inference_get_statistics (AprInference *self, gsize target, const AprRun *run, GError **error)
+apr_inference_get_statistics (AprInference *self, gsize target, const AprRun *caller, GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  gsize missing = 0;
+  const AprRun watching = apr_run_watch_memory (caller, &missing);
+  const AprRun *run = &watching;
   g_autoptr (AprRegressionStatistics) statistics = NULL;
   AprCovariance factors;
 
@@ -350,8 +353,7 @@ apr_inference_get_statistics (AprInference *self, gsize target, const AprRun *ru
 
   statistics = describe (self, target, APR_COVARIANCE_CLASSICAL, &factors, run);
 
-  return g_cancellable_set_error_if_cancelled (run->cancellable, error) ? NULL
-                                                                        : g_steal_pointer (&statistics);
+  return apr_run_set_error_if_cancelled (run, error) ? NULL : g_steal_pointer (&statistics);
 }
 
 /* The F-statistic by the covariance as it is: whether all predictions are the same, or 0 where features make no
@@ -395,11 +397,14 @@ apr_inference_get_robust_statistics (AprInference *self,
                                      AprTensor *sample_weight,
                                      AprCovarianceKind kind,
                                      gsize target,
-                                     const AprRun *run,
+                                     const AprRun *caller,
                                      GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  AprRegressionStatistics *statistics;
+  gsize missing = 0;
+  const AprRun watching = apr_run_watch_memory (caller, &missing);
+  const AprRun *run = &watching;
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
   AprCovariance factors;
 
   g_assert (target < self->n_targets);
@@ -419,5 +424,5 @@ apr_inference_get_robust_statistics (AprInference *self,
   if (kind != APR_COVARIANCE_CLASSICAL)
     test_features (self, run, statistics);
 
-  return statistics;
+  return apr_run_set_error_if_cancelled (run, error) ? NULL : g_steal_pointer (&statistics);
 }

@@ -5,6 +5,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/inference/apr-inference-condition-private.h"
 #include "aprender/inference/apr-prediction-rounding-private.h"
@@ -290,8 +291,8 @@ take_sums (AprInference *self, const AprDesign *design, const AprInverse *invers
  *   [-C^-1 m             C^-1]
  *
  * and the design's products are W C. */
-static void
-take_inverse (AprInference *self, const AprDesign *design, const AprInverse *inverse)
+static gboolean
+take_inverse (AprInference *self, const AprDesign *design, const AprInverse *inverse, const AprRun *run)
 {
   gsize n = design->n;
   g_autofree AprDoubleDouble *product = g_new (AprDoubleDouble, n + 1);
@@ -301,8 +302,11 @@ take_inverse (AprInference *self, const AprDesign *design, const AprInverse *inv
   gsize j;
 
   self->scale = g_new0 (gint64, self->n + 1);
-  self->inverse = g_new (double, apr_triangle (self->n, 0));
   self->centre = g_new (AprDoubleDouble, n + 1);
+  self->inverse = apr_run_new_pages (run, apr_triangle (self->n, 0), sizeof *self->inverse, FALSE);
+  if (self->inverse == NULL)
+    return FALSE;
+
   for (i = 0; i < n; i++)
     {
       self->scale[self->first + i] = design->scale[i];
@@ -312,7 +316,7 @@ take_inverse (AprInference *self, const AprDesign *design, const AprInverse *inv
           inverse->inverse[apr_triangle (i, j)];
     }
   if (self->first == 0)
-    return;
+    return TRUE;
 
   self->scale[0] = (gint64) mpz_sizeinbase (design->weight, 2) - 1;
   weight = apr_dd_from_integer (design->weight, -self->scale[0]);
@@ -329,6 +333,8 @@ take_inverse (AprInference *self, const AprDesign *design, const AprInverse *inv
           apr_dd_subtract (sum, apr_dd_multiply (apr_double_doubles_get (inverse->root, i, j), product[i]));
       self->inverse[apr_triangle (1 + j, 0)] = apr_dd_divide (sum, weight).high;
     }
+
+  return TRUE;
 }
 
 /* The coefficients, and the intercept of which the target's mean is the prediction for the features' means. */
@@ -474,9 +480,12 @@ fail_impossible (gsize n, GError **error)
 }
 
 AprInference *
-apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError **error)
+apr_inference_new (const AprInferenceSource *source, const AprRun *caller, GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  gsize missing = 0;
+  const AprRun watching = apr_run_watch_memory (caller, &missing);
+  const AprRun *run = &watching;
   gsize n_features = apr_cross_products_get_n_features (source->cross_products);
   gboolean exact = apr_cross_products_get_precision (source->cross_products) == APR_PRECISION_EXACT;
   g_autoptr (AprInference) self = g_new0 (AprInference, 1);
@@ -516,17 +525,21 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
 
   if (!apr_inverse_init (&inverse, &design, run))
     {
-      if (!g_cancellable_set_error_if_cancelled (run->cancellable, error))
+      if (!apr_run_set_error_if_cancelled (run, error))
         fail_impossible (design.n, error);
       return NULL;
     }
   self->condition_number =
     source->n_dependent > 0 ? INFINITY : apr_inference_find_condition (&design, &inverse, run);
-  if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+  if (apr_run_set_error_if_cancelled (run, error))
     return NULL;
   find_constant (self, &design, &inverse, exact);
   take_sums (self, &design, &inverse);
-  take_inverse (self, &design, &inverse);
+  if (!take_inverse (self, &design, &inverse, run))
+    {
+      (void) apr_run_set_error_if_cancelled (run, error);
+      return NULL;
+    }
   if (!is_finite (self))
     {
       fail_impossible (design.n, error);
@@ -542,7 +555,7 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *run, GError *
                                     source->fit_intercept, source->coefficients, i);
   self->root = inverse.root;
   inverse.root = (AprDoubleDoubles){ NULL };
-  if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+  if (apr_run_set_error_if_cancelled (run, error))
     return NULL;
   apr_run_report (run, 1);
 
@@ -577,7 +590,7 @@ apr_inference_unref (AprInference *self)
   apr_double_doubles_free (&self->root);
   g_free (self->centre);
   g_free (self->scale);
-  g_free (self->inverse);
+  apr_pages_free (self->inverse);
   g_free (self->solutions);
   g_free (self->exact);
   g_free (self->inflation);

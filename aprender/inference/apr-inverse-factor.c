@@ -187,7 +187,7 @@ is_proven (const AprInverse *self)
 gboolean
 apr_inverse_factorise (AprInverse *self, const AprDesign *design, const AprRun *run)
 {
-  AprDoubleDoubles u = apr_double_doubles_new (self->n, design->n_columns);
+  AprDoubleDoubles u = apr_double_doubles_new (self->n, design->n_columns, run);
   AprRun of_factors = apr_run_get_part (run, 0.1, 0.35);
   g_autofree double *limits = g_new (double, self->n);
   gboolean proven;
@@ -196,9 +196,10 @@ apr_inverse_factorise (AprInverse *self, const AprDesign *design, const AprRun *
 
   for (i = 0; i < self->n; i++)
     limits[i] = LEAST_PIVOT;
-  self->root = apr_double_doubles_new (self->n, self->n);
-  self->solutions = apr_double_doubles_new (self->n_right, self->n);
-  proven = read_products (u, design, run) &&
+  self->root = apr_double_doubles_new (self->n, self->n, run);
+  self->solutions = apr_double_doubles_new (self->n_right, self->n, run);
+  proven = u.high != NULL && self->root.high != NULL && self->solutions.high != NULL &&
+           read_products (u, design, run) &&
            apr_double_doubles_factorise (u, self->n, design->n_columns, limits, self->kernel, &of_factors) &&
            invert (self->root, u, self->n, self->kernel, run) && is_proven (self);
   if (proven)
@@ -226,10 +227,10 @@ square_tiles (gpointer data, gsize part, gsize n_parts)
 {
   Square *square = data;
   AprInverse *self = square->inverse;
-  AprDoubleDoubles sums = apr_double_doubles_new (TILE_ROWS, TILE_COLUMNS);
+  AprDoubleDoubles sums = apr_double_doubles_new (TILE_ROWS, TILE_COLUMNS, square->run);
   gint tile;
 
-  while ((tile = g_atomic_int_add (&square->next, 1)) < square->n_tiles)
+  while (sums.high != NULL && (tile = g_atomic_int_add (&square->next, 1)) < square->n_tiles)
     {
       gsize row = (gsize) tile * TILE_ROWS;
       gsize end = MIN (row + TILE_ROWS, self->n);
@@ -264,7 +265,9 @@ apr_inverse_square_root (AprInverse *self, const AprRun *run)
   Square square = { self, run, (gint) ((self->n + TILE_ROWS - 1) / TILE_ROWS) };
   double n = (double) self->n;
 
-  self->inverse = g_new (double, apr_triangle (self->n, 0));
+  self->inverse = apr_run_new_pages (run, apr_triangle (self->n, 0), sizeof *self->inverse, FALSE);
+  if (self->inverse == NULL)
+    return FALSE;
   apr_parallel_run (square_tiles, &square, run->n_threads, n * n * n / 3);
   apr_run_report (run, 0.95);
 

@@ -306,14 +306,15 @@ apr_inverse_solve_exactly (AprDoubleDoubles root,
   gboolean known;
   gsize i;
 
-  inverse.solutions = apr_double_doubles_new (inverse.n_right, inverse.n);
+  inverse.solutions = apr_double_doubles_new (inverse.n_right, inverse.n, run);
   inverse.residuals = g_new (mpf_t, inverse.n_targets);
   for (i = 0; i < inverse.n_targets; i++)
     mpf_init2 (inverse.residuals[i], 64);
 
   known = refine_from (&inverse, design, target, near, FEW_STEPS, numbers, &fraction, run);
-  inverse.root = known ? (AprDoubleDoubles){ NULL } : apr_double_doubles_new (inverse.n, inverse.n);
-  if (!known && !apr_run_is_cancelled (run) && apr_inverse_factorise_long (&inverse, design, run))
+  inverse.root = known ? (AprDoubleDoubles){ NULL } : apr_double_doubles_new (inverse.n, inverse.n, run);
+  if (!known && inverse.root.high != NULL && inverse.solutions.high != NULL && !apr_run_is_cancelled (run) &&
+      apr_inverse_factorise_long (&inverse, design, run))
     known = refine_from (&inverse, design, target, near, MAX_STEPS, numbers, &fraction, run);
   apr_inverse_clear (&inverse);
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 
 /* As those of columns of doubles are; sums that contradict each other may have others. */
@@ -64,7 +65,7 @@ apr_inverse_clear (AprInverse *self)
   apr_double_doubles_free (&self->root);
   apr_double_doubles_free (&self->solutions);
   g_clear_pointer (&self->factor, apr_ldlt_free);
-  g_clear_pointer (&self->inverse, g_free);
+  g_clear_pointer (&self->inverse, apr_pages_free);
   for (target = 0; target < self->n_targets && self->residuals != NULL; target++)
     mpf_clear (self->residuals[target]);
   g_clear_pointer (&self->residuals, g_free);

@@ -271,7 +271,7 @@ studentize_outlier (const AprInference *self,
   if (!apr_inverse_init (&inverse, &design, run))
     {
       *studentized = NAN;
-      return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
+      return !apr_run_set_error_if_cancelled (run, error);
     }
 
   mpf_init2 (rest, APR_INFERENCE_PRECISION);
@@ -312,10 +312,13 @@ apr_inference_diagnose (const AprInference *self,
                         AprTensor *sample_weight,
                         AprTensor *predictions,
                         gsize target,
-                        const AprRun *run,
+                        const AprRun *caller,
                         GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  gsize missing = 0;
+  const AprRun watching = apr_run_watch_memory (caller, &missing);
+  const AprRun *run = &watching;
   AprRegressionDiagnostics *diagnostics;
   gsize n = apr_tensor_get_shape (x, NULL)[0];
   double df = (double) self->df_residual;

@@ -135,7 +135,8 @@ test_hypothesis (AprRegressionStatistics *self,
                  GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  const AprRun run = { .cancellable = cancellable };
+  gsize missing = 0;
+  const AprRun run = { .cancellable = cancellable, .missing = &missing };
   const AprInference *inference = self->factors.inference;
   g_autoptr (AprHypothesisTest) test = NULL;
   g_autofree double *rows = NULL;
@@ -156,7 +157,7 @@ test_hypothesis (AprRegressionStatistics *self,
   for (i = 0; i < n_rows && values != NULL; i++)
     sums[i] = apr_tensor_get_double (values, i, NULL);
   test = apr_covariance_test (&self->factors, self->coefficients, rows, sums, n_rows, &independent, &run);
-  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+  if (apr_run_set_error_if_cancelled (&run, error))
     return NULL;
   if (independent && n_rows > 1 && isnan (test->f_statistic) && !self->factors.unknown &&
       self->factors.factor.high != 0)

@@ -323,11 +323,14 @@ apr_inference_find_residuals (const AprInference *self,
                               AprTensor *y,
                               AprTensor *sample_weight,
                               gsize target,
-                              const AprRun *run,
+                              const AprRun *caller,
                               double *residuals,
                               gint64 *exponent,
                               GError **error)
 {
+  gsize missing = 0;
+  const AprRun watching = apr_run_watch_memory (caller, &missing);
+  const AprRun *run = &watching;
   g_auto (AprDesign) design = { NULL };
   g_auto (Residuals) work = { .inference = self,
                               .sample_weight = sample_weight,
@@ -353,5 +356,5 @@ apr_inference_find_residuals (const AprInference *self,
                         16 * (double) work.x.n_rows * (double) (work.n + 1));
     }
 
-  return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
+  return !apr_run_set_error_if_cancelled (run, error);
 }

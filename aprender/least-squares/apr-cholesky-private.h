@@ -15,8 +15,8 @@ typedef struct
   double *rows; /* (owned) the upper triangle, row-major; the rest is of no meaning */
 } AprCholesky;
 
-/* Allocates a matrix of @n rows, all zero. */
-void apr_cholesky_init (AprCholesky *self, gsize n);
+/* Allocates a matrix of @n rows, all zero. Returns FALSE where there is no memory, and @run is cancelled. */
+gboolean apr_cholesky_init (AprCholesky *self, gsize n, const AprRun *run);
 
 void apr_cholesky_clear (AprCholesky *self);
 

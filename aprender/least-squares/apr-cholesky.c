@@ -16,13 +16,15 @@
 /* Rows that are solved for at once. */
 #define SOLVED 32
 
-void
-apr_cholesky_init (AprCholesky *self, gsize n)
+gboolean
+apr_cholesky_init (AprCholesky *self, gsize n, const AprRun *run)
 {
   self->kernel = apr_dense_kernel_choose ();
   self->n = n;
   self->stride = apr_dense_pad (n);
-  self->rows = apr_pages_new_n (n, self->stride * sizeof (double), TRUE);
+  self->rows = apr_run_new_pages (run, n, self->stride * sizeof (double), TRUE);
+
+  return self->rows != NULL;
 }
 
 void

@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 AprDoubleDouble apr_dd_from_integer (const mpz_t value, gint64 exponent);
 
 /* A matrix of zeros. */
-AprDoubleDoubles apr_double_doubles_new (gsize n_rows, gsize n_columns);
+AprDoubleDoubles apr_double_doubles_new (gsize n_rows, gsize n_columns, const AprRun *run);
 
 void apr_double_doubles_free (AprDoubleDoubles *self);
 

@@ -56,15 +56,17 @@ apr_dd_from_integer (const mpz_t value, gint64 exponent)
 }
 
 AprDoubleDoubles
-apr_double_doubles_new (gsize n_rows, gsize n_columns)
+apr_double_doubles_new (gsize n_rows, gsize n_columns, const AprRun *run)
 {
   AprDoubleDoubles self = { NULL };
 
   /* An odd number of cache lines, so that the rows of a column are not in each other's way. */
   self.stride = (n_columns + APR_DOUBLE_DOUBLE_PAD - 1) / APR_DOUBLE_DOUBLE_PAD;
   self.stride = (self.stride | 1) * APR_DOUBLE_DOUBLE_PAD;
-  self.high = apr_pages_new_n (n_rows, self.stride * sizeof (double), TRUE);
-  self.low = apr_pages_new_n (n_rows, self.stride * sizeof (double), TRUE);
+  self.high = apr_run_new_pages (run, n_rows, self.stride * sizeof (double), TRUE);
+  self.low = apr_run_new_pages (run, n_rows, self.stride * sizeof (double), TRUE);
+  if (self.high == NULL || self.low == NULL)
+    apr_double_doubles_free (&self);
 
   return self;
 }

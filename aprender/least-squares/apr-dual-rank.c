@@ -39,7 +39,7 @@ multiply_features (AprProducts *self,
 
   apr_products_init (self, sums, centred, 0, run);
 
-  return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
+  return !apr_run_set_error_if_cancelled (run, error);
 }
 
 typedef struct
@@ -167,7 +167,7 @@ apr_dual_find_constants (const AprSampleRows *rows,
   apr_parallel_run (find_some_constants, &self, run->n_threads,
                     4 * (double) rows->n * (double) rows->n_features);
 
-  if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+  if (apr_run_set_error_if_cancelled (run, error))
     return FALSE;
 
   for (i = 0; i < rows->n_features; i++)
@@ -219,7 +219,7 @@ apr_dual_find_rank (const AprSampleRows *rows,
       if (!multiply_features (&products, rows, features, n, centred, run, error))
         return FALSE;
       apr_normal_equations_init (&equations, &products, none, rank_tolerance, run);
-      if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+      if (apr_run_set_error_if_cancelled (run, error))
         return FALSE;
       *n_independent = equations.n_independent;
       for (i = 0; i < equations.n_independent; i++)

@@ -77,8 +77,8 @@ factorise (AprDualRidge *self, double size)
   gsize i;
   gsize j;
 
-  apr_cholesky_init (&self->cholesky, n);
-  apr_cholesky_init (&shifted, n);
+  if (!apr_cholesky_init (&self->cholesky, n, self->run) || !apr_cholesky_init (&shifted, n, self->run))
+    return FALSE;
   for (i = 0; i < n; i++)
     max = MAX (max, self->products[i * self->stride + i] + self->alpha + ridge / (double) n);
   (void) frexp (max, &self->exponent);

@@ -225,10 +225,10 @@ sum_up (Making *self)
 
 /* Room for entries of M up to 2^@m_bits in size, and those of c. */
 static void
-allocate (AprDualSystem *self, gsize m_bits, gsize c_bits)
+allocate (AprDualSystem *self, gsize m_bits, gsize c_bits, const AprRun *run)
 {
-  apr_products_init_zeros (&self->products, self->n, self->rows->n_targets,
-                           (MAX (m_bits, c_bits) + 1) / GMP_NUMB_BITS + 1);
+  (void) apr_products_init_zeros (&self->products, self->n, self->rows->n_targets,
+                                  (MAX (m_bits, c_bits) + 1) / GMP_NUMB_BITS + 1, run);
 }
 
 /* Entry (i, j) of B'(K + alpha W^-1) B, times the weight of the reference where there are weights. */
@@ -354,7 +354,7 @@ make_sparse (Making *self)
         }
     }
   /* No entry is larger than the largest square. */
-  allocate (system, m_bits, c_bits);
+  allocate (system, m_bits, c_bits, self->run);
   for (i = 0; i < system->n && !apr_run_is_cancelled (self->run); i++)
     {
       for (j = 0; j <= i; j++)
@@ -475,7 +475,7 @@ make_dense (Making *self, const gsize *independent, gsize n_independent)
 
   b_bits = count_max_bits (system->dense, n * system->n) + g_bit_storage (n);
   allocate (system, b_bits + count_max_bits (product.to, n * system->n),
-            b_bits + count_max_bits (self->y, n * n_targets));
+            b_bits + count_max_bits (self->y, n * n_targets), self->run);
   mpz_init (sum);
   for (i = 0; i < system->n && !apr_run_is_cancelled (self->run); i++)
     {
@@ -548,7 +548,7 @@ apr_dual_system_init (AprDualSystem *self,
   if (self->n > 0 && !apr_run_is_cancelled (run))
     apr_normal_equations_init (&self->equations, &self->products, none, 0, &of_equations);
 
-  return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
+  return !apr_run_set_error_if_cancelled (run, error);
 }
 
 void

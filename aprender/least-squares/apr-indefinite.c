@@ -27,7 +27,7 @@ typedef struct
   gsize n_independent;
 } Search;
 
-static void
+static gboolean
 search_init (Search *self, const AprProducts *products, const gboolean *excluded, const AprRun *run)
 {
   gsize i;
@@ -41,8 +41,9 @@ search_init (Search *self, const AprProducts *products, const gboolean *excluded
         self->scales[i] = apr_products_get_scale (products, i);
         self->columns[self->n++] = i;
       }
-  apr_cholesky_init (&self->cholesky, self->n);
   self->independent = g_new (gsize, self->n);
+
+  return apr_cholesky_init (&self->cholesky, self->n, run);
 }
 
 static void
@@ -195,7 +196,8 @@ apr_products_prove_indefinite (const AprProducts *self,
   AprScaledProducts scaled;
   gsize position;
 
-  search_init (&search, self, excluded, run);
+  if (!search_init (&search, self, excluded, run))
+    return FALSE;
   scaled = (AprScaledProducts){ self, search.scales, search.columns, search.n };
   if (!apr_scaled_products_get_doubles (&scaled, search.cholesky.rows, NULL, search.cholesky.stride, run))
     {

@@ -110,7 +110,9 @@ apr_ldlt_divide (AprLdlt *self, double *x, const AprRun *run)
 
   if (self->doubles.high != NULL)
     {
-      doubles = apr_double_doubles_new (1, n);
+      doubles = apr_double_doubles_new (1, n, run);
+      if (doubles.high == NULL)
+        return 0;
       memcpy (doubles.high, x, n * sizeof *x);
       solve_in_doubles (self, doubles);
       memcpy (x, doubles.high, n * sizeof *x);
@@ -140,9 +142,12 @@ apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x
   gsize i;
 
   if (in_doubles)
-    doubles = apr_double_doubles_new (1, n);
+    doubles = apr_double_doubles_new (1, n, run);
   else
     numbers = apr_numbers_new (n, self->precision);
+  memset (x, 0, n * sizeof *x);
+  if (doubles.high == NULL && numbers == NULL)
+    return 0;
 
   mpz_init (value);
   for (i = 0; i < n; i++)

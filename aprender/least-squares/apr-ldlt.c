@@ -89,7 +89,8 @@ bound_inverse_of_doubles (AprLdlt *self, const AprRun *run)
   gsize i;
   gsize j;
 
-  apr_cholesky_init (&inverse, n);
+  if (!apr_cholesky_init (&inverse, n, run))
+    return FALSE;
   apr_cholesky_invert (&factor, inverse.rows, inverse.stride, run);
   for (i = 0; i < n; i++)
     {
@@ -198,8 +199,9 @@ read_doubles (AprLdlt *self,
   gsize n = self->n_independent;
   gsize i;
 
-  self->doubles = apr_double_doubles_new (n, n);
-  if (!apr_double_doubles_read (self->doubles, n, products, self->independent, self->scale, run))
+  self->doubles = apr_double_doubles_new (n, n, run);
+  if (self->doubles.high == NULL ||
+      !apr_double_doubles_read (self->doubles, n, products, self->independent, self->scale, run))
     return FALSE;
   for (i = 0; i < n; i++)
     {
@@ -483,6 +485,11 @@ apr_ldlt_new (const AprProducts *products, const gboolean *excluded, double rank
 
   apr_double_doubles_free (&self->doubles);
   matrix = apr_products_copy (products, &limbs, run);
+  if (matrix == NULL)
+    {
+      self->n_independent = 0;
+      return self;
+    }
   max_precision = find_max_precision (matrix, n, excluded, products->penalised);
   for (;;)
     {

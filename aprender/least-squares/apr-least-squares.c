@@ -143,7 +143,7 @@ check_definite (const AprProducts *products, const gboolean *constant, const Apr
   gboolean indefinite =
     products->doubtful && apr_products_prove_indefinite (products, constant, run, &feature);
 
-  return !g_cancellable_set_error_if_cancelled (run->cancellable, error) &&
+  return !apr_run_set_error_if_cancelled (run, error) &&
          check_complement (indefinite ? (gssize) feature : -1, error);
 }
 
@@ -151,10 +151,13 @@ gboolean
 apr_least_squares_solve (AprLeastSquares *self,
                          const AprExactSums *sums,
                          const AprLeastSquaresOptions *options,
-                         const AprRun *run,
+                         const AprRun *caller,
                          GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  gsize missing = 0;
+  const AprRun watching = apr_run_watch_memory (caller, &missing);
+  const AprRun *run = &watching;
   double begin = options->positive ? 0.5 : 0.75;
   AprRun of_rank = apr_run_get_part (run, 0.2, begin);
   AprRun of_targets = apr_run_get_part (run, begin, 1);
@@ -173,8 +176,7 @@ apr_least_squares_solve (AprLeastSquares *self,
   self->rank = n_features;
   self->correctly_rounded = !options->rounded;
 
-  if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
-      (!options->rounded && !check_squares (&products, error)))
+  if (apr_run_set_error_if_cancelled (run, error) || (!options->rounded && !check_squares (&products, error)))
     return FALSE;
 
   constant = find_constant (&products, options);
@@ -182,7 +184,7 @@ apr_least_squares_solve (AprLeastSquares *self,
     return FALSE;
   apr_run_report (run, 0.2);
   apr_normal_equations_init (&equations, &products, constant, rank_tolerance, &of_rank);
-  if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
+  if (apr_run_set_error_if_cancelled (run, error) ||
       (!options->rounded && !check_complement (equations.negative, error)))
     return FALSE;
 
@@ -206,7 +208,7 @@ apr_least_squares_solve (AprLeastSquares *self,
       certain = apr_normal_equations_solve (&equations, &target, &of_solution);
       if (options->positive && !apr_run_is_cancelled (run))
         certain = apr_non_negative_solve (&products, constant, rank_tolerance, &target, &of_signs, certain);
-      if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
+      if (apr_run_set_error_if_cancelled (run, error))
         return FALSE;
       if (!certain)
         self->correctly_rounded = FALSE;
@@ -251,10 +253,13 @@ gboolean
 apr_least_squares_solve_rows (AprLeastSquares *self,
                               const AprSampleRows *rows,
                               const AprLeastSquaresOptions *options,
-                              const AprRun *run,
+                              const AprRun *caller,
                               GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  gsize missing = 0;
+  const AprRun watching = apr_run_watch_memory (caller, &missing);
+  const AprRun *run = &watching;
   gsize n_features = rows->n_features;
   AprRun of_rank = apr_run_get_part (run, 0.1, 0.4);
   AprRun of_system = apr_run_get_part (run, 0.4, 1);
@@ -291,16 +296,19 @@ apr_least_squares_solve_rows (AprLeastSquares *self,
                                            self->coefficients + i * n_features, &self->intercepts[i]))
       self->correctly_rounded = FALSE;
 
-  return !g_cancellable_set_error_if_cancelled (run->cancellable, error) &&
+  return !apr_run_set_error_if_cancelled (run, error) &&
          check_range (self, n_features, rows->n_targets, options->dtype, error);
 }
 
 double
 apr_least_squares_find_condition (const AprExactSums *sums,
                                   const AprLeastSquaresOptions *options,
-                                  const AprRun *run)
+                                  const AprRun *caller)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  gsize missing = 0;
+  const AprRun watching = apr_run_watch_memory (caller, &missing);
+  const AprRun *run = &watching;
   g_auto (AprProducts) products = { 0 };
   double rank_tolerance;
   g_autofree gboolean *constant = NULL;

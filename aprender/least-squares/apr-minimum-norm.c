@@ -116,7 +116,8 @@ factorise (AprMinimumNorm *self, const AprRun *run)
 
   self->few = FEW * equations->n_dependent < n && self->spread <= MAX_NEAR;
   n_squares = self->few ? equations->n_dependent : n;
-  apr_cholesky_init (&self->squares, n_squares);
+  if (!apr_cholesky_init (&self->squares, n_squares, run))
+    return FALSE;
   if (self->few)
     multiply_few (self);
   else

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/least-squares/apr-minimum-norm-private.h"
 
 void
@@ -31,8 +32,8 @@ apr_normal_equations_clear (AprNormalEquations *self)
   g_clear_pointer (&self->minimum_norm, apr_minimum_norm_free);
   g_clear_pointer (&self->ldlt, apr_ldlt_free);
   apr_cholesky_clear (&self->cholesky);
-  g_clear_pointer (&self->combinations, g_aligned_free);
-  g_clear_pointer (&self->doubles, g_free);
+  g_clear_pointer (&self->combinations, apr_pages_free);
+  g_clear_pointer (&self->doubles, apr_pages_free);
   g_clear_pointer (&self->scales, g_free);
 }
 
@@ -164,7 +165,9 @@ apr_normal_equations_multiply (AprNormalEquations *self, double *x, const AprRun
 
   if (self->doubles == NULL)
     {
-      self->doubles = g_new (double, n *n);
+      self->doubles = apr_run_new_pages (run, n, n * sizeof *self->doubles, FALSE);
+      if (self->doubles == NULL)
+        return;
       (void) apr_scaled_products_get_doubles (&scaled, self->doubles, NULL, n, run);
     }
   product = g_new0 (double, n);

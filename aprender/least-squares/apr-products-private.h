@@ -53,7 +53,8 @@ void apr_products_init (
   AprProducts *self, const AprExactSums *sums, gboolean centred, double alpha, const AprRun *run);
 
 /* Makes products that are all 0, for the caller to fill in: those of a fit without an intercept, so without sums. */
-void apr_products_init_zeros (AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs);
+gboolean apr_products_init_zeros (
+  AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs, const AprRun *run);
 
 void apr_products_clear (AprProducts *self);
 

@@ -350,18 +350,22 @@ add_alpha (AprProducts *self, const mpz_t alpha)
     }
 }
 
-static void
-allocate_limbs (AprProducts *self, gboolean zeros)
+static gboolean
+allocate_limbs (AprProducts *self, gboolean zeros, const AprRun *run)
 {
-  self->limbs =
-    apr_pages_new_n (apr_triangle (count_columns (self), 0), self->n_limbs * sizeof *self->limbs, zeros);
+  self->limbs = apr_run_new_pages (run, apr_triangle (count_columns (self), 0),
+                                   self->n_limbs * sizeof *self->limbs, zeros);
+
+  return self->limbs != NULL;
 }
 
-void
-apr_products_init_zeros (AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs)
+gboolean
+apr_products_init_zeros (
+  AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs, const AprRun *run)
 {
   *self = (AprProducts){ .n_features = n_features, .n_targets = n_targets, .n_limbs = n_limbs };
-  allocate_limbs (self, TRUE);
+
+  return allocate_limbs (self, TRUE, run);
 }
 
 /* Returns FALSE where an entry has bits outside the words that are read. */
@@ -407,8 +411,8 @@ centre (AprProducts *self, Centring *centring, gint first_word, double alpha)
     (MAX (mpz_sizeinbase (centring->factor, 2) + 32 * centring->n_words, mpz_sizeinbase (penalty, 2)) + 2) /
       GMP_NUMB_BITS +
     1;
-  allocate_limbs (self, FALSE);
-  apr_parallel_run (centre_rows, centring, centring->run->n_threads, 30.0 * (double) n_entries);
+  if (allocate_limbs (self, FALSE, centring->run))
+    apr_parallel_run (centre_rows, centring, centring->run->n_threads, 30.0 * (double) n_entries);
   if (alpha > 0 && !centring->outside && !apr_run_is_cancelled (centring->run))
     add_alpha (self, penalty);
 
@@ -450,7 +454,7 @@ apr_products_init (
     }
   if (!centre (self, &centring, first_limb + (gint) centring.first, alpha))
     {
-      apr_pages_free (self->limbs);
+      g_clear_pointer (&self->limbs, apr_pages_free);
       centring.outside = FALSE;
       for (i = 0; i < apr_exact_sums_get_n_entries (sums) && !apr_run_is_cancelled (run); i++)
         widen (&centring, i);
@@ -535,11 +539,19 @@ mpz_t *
 apr_products_copy (const AprProducts *self, mp_limb_t **limbs, const AprRun *run)
 {
   gsize p = self->n_features;
-  mpz_t *integers = apr_pages_new_n (apr_triangle (p, 0), sizeof *integers, TRUE);
+  mpz_t *integers = apr_run_new_pages (run, apr_triangle (p, 0), sizeof *integers, TRUE);
   Copying copying = { self, integers, NULL, run };
   double n_operations = 50.0 * (double) p * (double) p / 2;
 
-  *limbs = copying.limbs = apr_pages_new_n (apr_triangle (p, 0), self->n_limbs * sizeof **limbs, FALSE);
+  *limbs = copying.limbs =
+    apr_run_new_pages (run, apr_triangle (p, 0), self->n_limbs * sizeof **limbs, FALSE);
+  if (integers == NULL || *limbs == NULL)
+    {
+      apr_pages_free (integers);
+      g_clear_pointer (limbs, apr_pages_free);
+      return NULL;
+    }
+
   apr_parallel_run_parts (copy_rows, &copying,
                           apr_parallel_count (run->n_threads, n_operations / APR_PARALLEL_OPERATIONS),
                           (p + COPIED_ROWS - 1) / COPIED_ROWS);

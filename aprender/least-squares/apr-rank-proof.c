@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 
 /* Proves the rank that apr-rank found: finds the combinations of independent features that the dependent ones nearly
@@ -444,8 +445,10 @@ count_slices (double rank_tolerance, double length)
                          : MAX_SLICES;
 }
 
-void
-apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *proven, const AprRun *run)
+/* @sums and @rows are 0. */
+static void
+find_combinations (
+  AprNormalEquations *self, AprLongSum *sums, double *rows, gboolean *proven, const AprRun *run)
 {
   gsize n = self->n_independent;
   gsize m = self->n_dependent;
@@ -454,8 +457,6 @@ apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *prov
   g_autofree gsize *limits = g_new (gsize, m);
   g_autofree gint *exponents = g_new (gint, stride);
   g_autofree double *lengths = g_new (double, stride);
-  g_autofree AprLongSum *sums = g_new0 (AprLongSum, (n / ROWS + 1) * stride);
-  double *rows = g_aligned_alloc0 (4 * n * stride + 1, sizeof (double), 64);
   Combinations combinations = { self, run, self->rank_tolerance, n, m, stride, limits, rows };
   Proof proof = { &combinations, rows + 3 * n * stride, find_sure_part (self) };
   double longest = 1;
@@ -489,7 +490,20 @@ apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *prov
       apr_run_report (run, 0.8);
       apr_parallel_run (prove_some, &proof, run->n_threads, size * (double) n / 8);
     }
-  g_aligned_free (rows);
+}
+
+void
+apr_normal_equations_find_combinations (AprNormalEquations *self, gboolean *proven, const AprRun *run)
+{
+  gsize n = self->n_independent;
+  gsize stride = apr_dense_pad (self->n_dependent);
+  AprLongSum *sums = apr_run_new_pages (run, n / ROWS + 1, stride * sizeof *sums, TRUE);
+  double *rows = apr_run_new_pages (run, n, 4 * stride * sizeof *rows, TRUE);
+
+  if (sums != NULL && rows != NULL)
+    find_combinations (self, sums, rows, proven, run);
+  apr_pages_free (sums);
+  apr_pages_free (rows);
 }
 
 gboolean
@@ -499,7 +513,10 @@ apr_normal_equations_prove_dependence (AprNormalEquations *self, const AprRun *r
   gboolean all;
   gsize i;
 
-  self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
+  self->combinations =
+    apr_run_new_pages (run, self->n_dependent, self->cholesky.stride * sizeof (double), TRUE);
+  if (self->combinations == NULL)
+    return FALSE;
   apr_normal_equations_find_combinations (self, proven, run);
   all = !apr_run_is_cancelled (run);
   for (i = 0; i < self->n_dependent; i++)

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-scratch-private.h"
 
 /* The rank: which features are independent. Cholesky's factorisation in double tells it where a bound on the
@@ -114,7 +115,7 @@ static void
 clear_rank (AprNormalEquations *self)
 {
   apr_cholesky_clear (&self->cholesky);
-  g_clear_pointer (&self->combinations, g_aligned_free);
+  g_clear_pointer (&self->combinations, apr_pages_free);
   self->n_independent = 0;
   self->n_dependent = 0;
 }
@@ -140,9 +141,8 @@ find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
   list_features (self);
   n = self->n_independent;
   scaled = apr_normal_equations_get_scaled (self);
-  apr_cholesky_init (&self->cholesky, n);
-  apr_cholesky_init (&copy, n);
-  if (!apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, copy.rows, self->cholesky.stride, run))
+  if (!apr_cholesky_init (&self->cholesky, n, run) || !apr_cholesky_init (&copy, n, run) ||
+      !apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, copy.rows, self->cholesky.stride, run))
     {
       clear_rank (self);
       return FALSE;

@@ -70,7 +70,8 @@ square_rows (gpointer data, gsize part, gsize n_parts)
   mpz_clear (sum);
 }
 
-static void
+/* Returns FALSE where there is no memory. */
+static gboolean
 square (AprSquaredEquations *self, const AprRun *run)
 {
   const AprNormalEquations *equations = self->equations;
@@ -93,8 +94,12 @@ square (AprSquaredEquations *self, const AprRun *run)
       }
 
   sum_bits = 2 * max_bits + g_bit_storage (self->n);
-  apr_products_init_zeros (&self->products, rank, products->n_targets,
-                           MAX (products->n_limbs, sum_bits / GMP_NUMB_BITS + 1));
+  if (!apr_products_init_zeros (&self->products, rank, products->n_targets,
+                                MAX (products->n_limbs, sum_bits / GMP_NUMB_BITS + 1), run))
+    {
+      apr_integers_free (squaring.g, self->n * rank);
+      return FALSE;
+    }
   if (sum_bits < 128)
     {
       words = squaring.words = g_new (gint64, self->n * rank);
@@ -114,6 +119,8 @@ square (AprSquaredEquations *self, const AprRun *run)
         apr_products_set_integer (&self->products, rank + i, j, value);
       }
   mpz_clear (value);
+
+  return TRUE;
 }
 
 AprSquaredEquations *
@@ -125,8 +132,8 @@ apr_squared_equations_new (const AprNormalEquations *equations, const gsize *fea
   self->equations = equations;
   self->features = features;
   self->n = equations->n_independent + equations->n_dependent;
-  square (self, run);
-  apr_normal_equations_init (&self->squared, &self->products, none, 0, run);
+  if (square (self, run))
+    apr_normal_equations_init (&self->squared, &self->products, none, 0, run);
 
   return self;
 }

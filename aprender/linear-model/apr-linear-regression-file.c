@@ -66,7 +66,7 @@ save_state (AprLinearRegression *self,
   g_autoptr (AprTensor) alphas = apr_linear_regression_get_alphas (self);
   gboolean several = isnan (results->fitted.alpha);
 
-  return !g_cancellable_set_error_if_cancelled (run.cancellable, error) &&
+  return !apr_run_set_error_if_cancelled (&run, error) &&
          apr_linear_regression_check_state (self, results, "keep the state of", error) &&
          apr_cross_products_add_to_writer (results->cross_products, writer, CROSS_PRODUCTS, error) &&
          (results->fitted.fit_intercept == options->solver.fit_intercept ||

@@ -14,7 +14,7 @@ predict (const AprLinearResults *self, AprTensor *x, const AprRun *run, gpointer
 {
   gboolean finite = apr_prediction_run (self->coefficients, self->intercept, x, NULL, run, predictions);
 
-  return !g_cancellable_set_error_if_cancelled (run->cancellable, error) &&
+  return !apr_run_set_error_if_cancelled (run, error) &&
          (finite || apr_estimator_check_finite ("X", x, error));
 }
 

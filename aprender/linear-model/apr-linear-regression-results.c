@@ -130,8 +130,8 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
  *
  * It is not computed, but NaN, with a penalty where there are at least 1,024 features and at most half as many samples.
  *
- * Returns: the condition number, infinity where features depend on each other; NaN before the first fit, and where
- *   a file does not tell
+ * Returns: the condition number, infinity where features depend on each other; NaN before the first fit, where a file
+ *   does not tell, and where there is no memory
  *
  * Since: 0.1
  */

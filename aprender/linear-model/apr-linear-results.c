@@ -147,8 +147,10 @@ find_condition (const AprLinearResults *self, const AprRun *run)
 }
 
 double
-apr_linear_results_get_condition_number (AprLinearResults *self, const AprRun *run)
+apr_linear_results_get_condition_number (AprLinearResults *self, const AprRun *caller)
 {
+  gsize missing = 0;
+  const AprRun run = apr_run_watch_memory (caller, &missing);
   double number;
 
   g_mutex_lock (&self->lock);
@@ -158,8 +160,8 @@ apr_linear_results_get_condition_number (AprLinearResults *self, const AprRun *r
     return number;
 
   /* Not under the lock, where others would wait for it. */
-  number = find_condition (self, run);
-  if (apr_run_is_cancelled (run))
+  number = find_condition (self, &run);
+  if (apr_run_is_cancelled (&run))
     return NAN;
 
   g_mutex_lock (&self->lock);

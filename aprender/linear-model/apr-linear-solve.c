@@ -210,7 +210,7 @@ solve (AprLeastSquares *solution,
        const AprRun *run,
        GError **error)
 {
-  return !g_cancellable_set_error_if_cancelled (run->cancellable, error) &&
+  return !apr_run_set_error_if_cancelled (run, error) &&
          apr_linear_options_check_targets (alphas, source->n_targets, error) &&
          (alphas != NULL ? solve_by_alpha (solution, source, alphas, options, run, error)
                          : solve_once (solution, source, options, run, error));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-pages-private.h"
+#include "aprender/base/apr-run-private.h"
 
 /* A page of the allocator, what is still its, and large pages. */
 static const gsize sizes[] = { 0, 1, 4000, 3 << 20, (4 << 20) - 64, 4 << 20, 9999999 };
@@ -20,7 +21,7 @@ test_memory (void)
   for (i = 0; i < G_N_ELEMENTS (sizes); i++)
     {
       guint8 *pages = apr_pages_new (sizes[i], TRUE);
-      guint8 *others = apr_pages_new_n (sizes[i], 1, FALSE);
+      guint8 *others = apr_run_new_pages (&(AprRun){ 0 }, sizes[i], 1, FALSE);
 
       g_assert_cmpuint ((guintptr) pages % 64, ==, 0);
       g_assert_cmpuint ((guintptr) others % 64, ==, 0);
@@ -42,14 +43,27 @@ test_memory (void)
 static void
 test_too_much (void)
 {
-  g_test_summary ("What no memory can hold is NULL, or ends the program with the numbers.");
+  gsize missing = 0;
+  const AprRun watching = apr_run_watch_memory (&(AprRun){ 0 }, &missing);
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "What no memory can hold is NULL, and cancels a run, or ends the program with the numbers.");
 
   if (g_test_subprocess ())
     {
-      apr_pages_free (apr_pages_new_n (G_MAXSIZE / 8 + 2, 8, FALSE));
+      apr_pages_free (apr_run_new_pages (&(AprRun){ 0 }, G_MAXSIZE / 8 + 2, 8, FALSE));
       return;
     }
 
+  g_assert_false (apr_run_is_cancelled (&watching));
+  g_assert_false (apr_run_set_error_if_cancelled (&watching, &error));
+  g_assert_null (apr_run_new_pages (&watching, (gsize) 1 << 40, (gsize) 1 << 20, FALSE));
+  g_assert_null (apr_run_new_pages (&watching, G_MAXSIZE / 8 + 2, 8, FALSE));
+  g_assert_true (apr_run_is_cancelled (&watching));
+  g_assert_true (apr_run_set_error_if_cancelled (&watching, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_assert_cmpstr (error->message, ==, "There is no memory for a matrix of 1152921504606846976 bytes");
   g_assert_null (apr_pages_new (G_MAXSIZE, FALSE));
   g_assert_null (apr_pages_new (G_MAXSSIZE, FALSE));
   g_assert_null (apr_pages_new (G_MAXSSIZE - (8 << 20), FALSE));

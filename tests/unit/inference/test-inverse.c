@@ -64,8 +64,9 @@ init_long (AprInverse *self, const AprDesign *design, const AprRun *run)
                         .n = design->n,
                         .n_targets = design->n_targets,
                         .n_right = design->n_columns - design->n,
-                        .root = apr_double_doubles_new (design->n, design->n),
-                        .solutions = apr_double_doubles_new (design->n_columns - design->n, design->n),
+                        .root = apr_double_doubles_new (design->n, design->n, &(AprRun){ 0 }),
+                        .solutions =
+                          apr_double_doubles_new (design->n_columns - design->n, design->n, &(AprRun){ 0 }),
                         .residuals = g_new (mpf_t, design->n_targets) };
   for (i = 0; i < design->n_targets; i++)
     mpf_init2 (self->residuals[i], 64);

@@ -3,8 +3,8 @@
 
 #include <fenv.h>
 
-/* Solving is cancelled at each of the places where it reports how far it is, and each time that it asks whether it is:
- * then it fails, on every way through the solver. */
+/* Solving is cancelled at each of the places where it reports how far it is, and each time that it asks whether it is,
+ * and there is no memory for each of the matrices: then it fails, on every way through the solver. */
 
 /* How often it may still ask before it is cancelled. */
 static gint n_questions = G_MAXINT;
@@ -20,6 +20,25 @@ __wrap_g_cancellable_is_cancelled (GCancellable *cancellable)
     g_cancellable_cancel (cancellable);
 
   return __real_g_cancellable_is_cancelled (cancellable);
+}
+
+/* How many matrices there is still memory for, and whether there is memory again after the one that failed. */
+static gint n_matrices = G_MAXINT;
+static gboolean fails_once;
+
+gpointer __real_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared);
+
+gpointer __wrap_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared);
+
+gpointer
+__wrap_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared)
+{
+  gint left = g_atomic_int_add (&n_matrices, -1);
+
+  if (left == 0 || (left < 0 && !fails_once))
+    n = size = G_MAXSIZE;
+
+  return __real_apr_run_new_pages (self, n, size, cleared);
 }
 
 typedef struct
@@ -99,7 +118,7 @@ draw_case (Data *data, const Case *c)
 
 /* Returns how often it reported. */
 static guint
-solve_until (AprExactSums *sums, const Case *c, guint n_threads, guint last_report, AprLeastSquares *answer)
+report_until (AprExactSums *sums, const Case *c, guint n_threads, guint last_report, AprLeastSquares *answer)
 {
   const AprLeastSquaresOptions options = { .fit_intercept = TRUE,
                                            .alpha = c->alpha,
@@ -152,13 +171,13 @@ test_cancel (gconstpointer user_data)
 
   draw_case (&data, c);
   sums = sum (&data);
-  n_reports = solve_until (sums, c, 1, 0, &answer);
+  n_reports = report_until (sums, c, 1, 0, &answer);
   g_assert_cmpuint (n_reports, >=, c->n_reports);
   for (report = 1; report <= n_reports; report++)
     {
       g_auto (AprLeastSquares) nothing = { NULL };
 
-      (void) solve_until (sums, c, 1 + report % 3, report, &nothing);
+      (void) report_until (sums, c, 1 + report % 3, report, &nothing);
     }
 
   /* That progress is heard changes nothing, and neither does what hears it. */
@@ -228,9 +247,9 @@ typedef enum
   CONDITION,
 } Way;
 
-/* Returns whether it was cancelled. */
+/* Returns whether it was cancelled, or had no memory. */
 static gboolean
-solve_until_asked (const Case *c, const Data *data, Way way, gint question)
+solve_until (const Case *c, const Data *data, Way way, gint question, gint matrix)
 {
   const AprLeastSquaresOptions options = { .fit_intercept = !c->without_intercept,
                                            .alpha = c->alpha,
@@ -245,41 +264,51 @@ solve_until_asked (const Case *c, const Data *data, Way way, gint question)
   g_autoptr (AprSampleRows) rows = NULL;
   g_autoptr (AprExactSums) sums = sum (data);
   g_autoptr (GError) error = NULL;
-  gboolean cancelled;
+  gboolean ended;
 
   g_assert_true (apr_sample_rows_new (x, y, NULL, 1, &rows, &error));
   g_atomic_int_set (&n_questions, question);
+  g_atomic_int_set (&n_matrices, matrix);
   if (way == CONDITION)
-    cancelled = isnan (apr_least_squares_find_condition (sums, &options, &run));
+    ended = isnan (apr_least_squares_find_condition (sums, &options, &run));
   else if (way == FROM_ROWS)
-    cancelled = !apr_least_squares_solve_rows (&answer, rows, &options, &run, &error);
+    ended = !apr_least_squares_solve_rows (&answer, rows, &options, &run, &error);
   else
-    cancelled = !apr_least_squares_solve (&answer, sums, &options, &run, &error);
+    ended = !apr_least_squares_solve (&answer, sums, &options, &run, &error);
   g_atomic_int_set (&n_questions, G_MAXINT);
-  g_assert_cmpint (cancelled, ==, g_cancellable_is_cancelled (cancellable));
-  if (cancelled && way != CONDITION)
+  g_assert_cmpint (ended, ==, g_cancellable_is_cancelled (cancellable) || g_atomic_int_get (&n_matrices) < 0);
+  g_atomic_int_set (&n_matrices, G_MAXINT);
+  if (ended && way != CONDITION && question == G_MAXINT)
+    {
+      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      assert_message_has (error, "There is no memory for a matrix of ");
+    }
+  else if (ended && way != CONDITION)
     g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   else
     g_assert_no_error (error);
 
-  return cancelled;
+  return ended;
 }
 
 static void
-solve_until_never_asked (const Case *c, const Data *data)
+solve_until_solved (const Case *c, const Data *data)
 {
   Way way;
 
   for (way = FROM_SUMS; way <= CONDITION; way++)
     {
       gint question = 1;
+      gint matrix = 0;
 
       /* Models take the dual form only where samples are few. */
       if (way == FROM_ROWS && c->n_rows >= c->n_features)
         continue;
-      while (solve_until_asked (c, data, way, question))
+      while (solve_until (c, data, way, question, G_MAXINT))
         question += runs_slowly () ? 3 : 1;
-      g_test_message ("%d questions", question - 1);
+      for (fails_once = FALSE; solve_until (c, data, way, G_MAXINT, matrix); fails_once = !fails_once)
+        matrix += fails_once;
+      g_test_message ("%d questions, %d matrices", question - 1, matrix);
     }
 }
 
@@ -290,7 +319,7 @@ test_cancelled_anywhere (gconstpointer user_data)
   g_auto (Data) data = { 0 };
 
   draw_case (&data, c);
-  solve_until_never_asked (c, &data);
+  solve_until_solved (c, &data);
 }
 
 static void
@@ -302,7 +331,7 @@ test_cancelled_one_by_one (void)
   double y[] = { -3, 1, 5, -1, 5, 3, -6 };
 
   g_test_summary ("Of these, exchanging all features with a wrong sign comes to no end.");
-  solve_until_never_asked (&c, &(Data){ 7, 5, x, y });
+  solve_until_solved (&c, &(Data){ 7, 5, x, y });
 }
 
 static void
@@ -313,7 +342,7 @@ test_cancelled_zero_gradient (void)
   double y[] = { 0, -3, -1, 0, 5 };
 
   g_test_summary ("Of these, few digits do not tell the signs of all gradients.");
-  solve_until_never_asked (&c, &(Data){ 5, 3, x, y });
+  solve_until_solved (&c, &(Data){ 5, 3, x, y });
 }
 
 static void
@@ -324,7 +353,7 @@ test_cancelled_nearly_constant (void)
   double y[] = { 1, 2 };
 
   g_test_summary ("Doubles do not tell whether the first two features are constant.");
-  solve_until_never_asked (&c, &(Data){ 2, 3, x, y });
+  solve_until_solved (&c, &(Data){ 2, 3, x, y });
 }
 
 static void
@@ -335,7 +364,7 @@ test_cancelled_far_apart (void)
   double y[] = { 1, 0x1p-115 };
 
   g_test_summary ("The coefficients of the second sample take more digits than those of the first.");
-  solve_until_never_asked (&c, &(Data){ 2, 4, x, y });
+  solve_until_solved (&c, &(Data){ 2, 4, x, y });
 }
 
 static void
@@ -352,7 +381,7 @@ test_cancelled_low_bits (void)
       double x[] = { s, s, s, s, 0, 0, 0 };
       double y[] = { s, 0, 0, 0, s, s, s };
 
-      solve_until_never_asked (&c, &(Data){ 7, 1, x, y });
+      solve_until_solved (&c, &(Data){ 7, 1, x, y });
     }
 }
 

@@ -30,7 +30,7 @@ draw_definite (GRand *rand, AprCholesky *cholesky, double *matrix, gsize n, doub
           lengths[i] += x[k * n + i] * x[k * n + i];
         }
     }
-  apr_cholesky_init (cholesky, n);
+  (void) apr_cholesky_init (cholesky, n, &(AprRun){ 0 });
   for (i = 0; i < n; i++)
     for (j = i; j < n; j++)
       {
@@ -167,7 +167,7 @@ test_bound_of_identity (void)
       g_auto (AprCholesky) cholesky = { NULL };
       double bound;
 
-      apr_cholesky_init (&cholesky, n);
+      (void) apr_cholesky_init (&cholesky, n, &(AprRun){ 0 });
       for (i = 0; i < n; i++)
         for (j = 0; j < cholesky.stride; j++)
           cholesky.rows[i * cholesky.stride + j] = i == j ? 1 : j > i && j < n ? 0 : 0x1p40;
@@ -204,7 +204,7 @@ test_limits (void)
   apr_cholesky_keep (&cholesky, positions, n_kept);
   g_assert_cmpuint (cholesky.n, ==, n_kept);
 
-  apr_cholesky_init (&kept, n_kept);
+  (void) apr_cholesky_init (&kept, n_kept, &(AprRun){ 0 });
   for (i = 0; i < n_kept; i++)
     for (j = i; j < n_kept; j++)
       kept.rows[i * kept.stride + j] = matrix[positions[i] * MAX_N + positions[j]];
@@ -227,7 +227,7 @@ test_limit_is_excluded (void)
 
   g_test_summary ("1 - 0.75 is left of the second diagonal entry, exactly.");
 
-  apr_cholesky_init (&cholesky, 2);
+  (void) apr_cholesky_init (&cholesky, 2, &(AprRun){ 0 });
   cholesky.rows[0] = 4;
   cholesky.rows[1] = 3;
   cholesky.rows[cholesky.stride + 1] = 2.5;
@@ -263,7 +263,7 @@ make_reflected (AprCholesky *cholesky, const double *values, const double *weigh
       v[i] = apr_dense_start (i) / sqrt (start_length) - weights[i] / sqrt (weights_length);
       length += v[i] * v[i];
     }
-  apr_cholesky_init (cholesky, n);
+  (void) apr_cholesky_init (cholesky, n, &(AprRun){ 0 });
   for (i = 0; i < n; i++)
     for (j = i; j < n; j++)
       for (k = 0; k < n; k++)
@@ -360,7 +360,7 @@ test_min_eigenvalue_of_rounded (void)
       gsize positions[2];
       double bound;
 
-      apr_cholesky_init (&cholesky, 2);
+      (void) apr_cholesky_init (&cholesky, 2, &(AprRun){ 0 });
       cholesky.rows[0] = a;
       cholesky.rows[1] = b;
       cholesky.rows[cholesky.stride + 1] = c;
@@ -403,7 +403,7 @@ test_solve_many (void)
       g_auto (AprCholesky) cholesky = { NULL };
       g_autofree double *solution = g_new (double, n *N_COLUMNS);
 
-      apr_cholesky_init (&cholesky, n);
+      (void) apr_cholesky_init (&cholesky, n, &(AprRun){ 0 });
       for (i = 0; i < n; i++)
         for (j = i; j < n; j++)
           cholesky.rows[i * cholesky.stride + j] = i == j ? 1
@@ -458,8 +458,8 @@ test_invert (void)
       g_auto (AprCholesky) cholesky = { NULL };
       g_auto (AprCholesky) inverse = { NULL };
 
-      apr_cholesky_init (&cholesky, n);
-      apr_cholesky_init (&inverse, n);
+      (void) apr_cholesky_init (&cholesky, n, &(AprRun){ 0 });
+      (void) apr_cholesky_init (&inverse, n, &(AprRun){ 0 });
       for (i = 0; i < n; i++)
         for (j = i; j < n; j++)
           cholesky.rows[i * cholesky.stride + j] = i == j ? 1

@@ -19,7 +19,7 @@ set_products (AprProducts *products, gint columns[][N_ROWS], const gint *exponen
   gsize j;
   gsize k;
 
-  apr_products_init_zeros (products, n_features, 1, 2);
+  (void) apr_products_init_zeros (products, n_features, 1, 2, &(AprRun){ 0 });
   mpz_init (sum);
   for (i = 0; i <= n_features; i++)
     for (j = 0; j <= i; j++)

@@ -429,7 +429,7 @@ test_cholesky (void)
       double eigenvalue = 1 - cos (G_PI / (double) (n + 1));
       gsize i;
 
-      apr_cholesky_init (&cholesky, n);
+      (void) apr_cholesky_init (&cholesky, n, &(AprRun){ 0 });
       for (i = 0; i < n; i++)
         {
           cholesky.rows[i * cholesky.stride + i] = 1;
@@ -515,7 +515,7 @@ test_cholesky_order (void)
           g_autofree gsize *independent = g_new (gsize, n);
           gsize n_independent = 0;
 
-          apr_cholesky_init (&cholesky, n);
+          (void) apr_cholesky_init (&cholesky, n, &(AprRun){ 0 });
           cholesky.kernel = kernels[k];
           memcpy (cholesky.rows, rows, n * stride * sizeof *rows);
           g_assert_cmpuint (
@@ -547,7 +547,7 @@ test_cholesky_passes_over (void)
   const double least[] = { 1e-9, 1e-9, 1e-9 };
   gsize independent[3];
 
-  apr_cholesky_init (&cholesky, 3);
+  (void) apr_cholesky_init (&cholesky, 3, &(AprRun){ 0 });
   cholesky.rows[0] = 4;
   cholesky.rows[1] = 4;
   cholesky.rows[2] = 2;

@@ -19,7 +19,7 @@ number (gsize i, gsize j, gsize seed)
 static AprDoubleDoubles
 make (gsize n_rows, gsize n_columns, gsize seed)
 {
-  AprDoubleDoubles matrix = apr_double_doubles_new (n_rows, n_columns);
+  AprDoubleDoubles matrix = apr_double_doubles_new (n_rows, n_columns, &(AprRun){ 0 });
   gsize i;
   gsize j;
 
@@ -76,7 +76,7 @@ make_integers (AprProducts *products, gsize n)
   gsize i;
   gsize j;
 
-  apr_products_init_zeros (products, n, 0, 2);
+  (void) apr_products_init_zeros (products, n, 0, 2, &(AprRun){ 0 });
   mpz_init (entry);
   for (i = 0; i < n; i++)
     for (j = 0; j <= i; j++)
@@ -100,8 +100,8 @@ test_read (void)
   g_auto (AprProducts) products = { 0 };
   gsize columns[N_READ];
   gint64 scales[N_READ];
-  AprDoubleDoubles read = apr_double_doubles_new (N_READ, N_READ);
-  AprDoubleDoubles unread = apr_double_doubles_new (N_READ, N_READ);
+  AprDoubleDoubles read = apr_double_doubles_new (N_READ, N_READ, &(AprRun){ 0 });
+  AprDoubleDoubles unread = apr_double_doubles_new (N_READ, N_READ, &(AprRun){ 0 });
   gsize i;
   gsize j;
 
@@ -158,7 +158,7 @@ test_cancelled (void)
 static void
 test_no_rows (void)
 {
-  AprDoubleDoubles matrix = apr_double_doubles_new (0, 1);
+  AprDoubleDoubles matrix = apr_double_doubles_new (0, 1, &(AprRun){ 0 });
 
   g_assert_nonnull (matrix.high);
   apr_double_doubles_free (&matrix);
@@ -177,7 +177,7 @@ test_singular (void)
     "A pivot of 0 is none, also where there is no tolerance: of 1 1, 1 1, but not of 1 1, 1 2.");
   for (i = 0; i < G_N_ELEMENTS (corners); i++)
     {
-      AprDoubleDoubles matrix = apr_double_doubles_new (2, 2);
+      AprDoubleDoubles matrix = apr_double_doubles_new (2, 2, &(AprRun){ 0 });
 
       *apr_double_doubles_at (matrix, 0, 0).high = 1;
       *apr_double_doubles_at (matrix, 0, 1).high = 1;
@@ -248,7 +248,7 @@ factor (gsize i, gsize j)
 static AprDoubleDoubles
 make_products (void)
 {
-  AprDoubleDoubles matrix = apr_double_doubles_new (N_FACTORISED, N_FACTORISED + N_BESIDE);
+  AprDoubleDoubles matrix = apr_double_doubles_new (N_FACTORISED, N_FACTORISED + N_BESIDE, &(AprRun){ 0 });
   gsize i;
   gsize j;
   gsize k;
@@ -353,12 +353,12 @@ test_read_large (void)
   const gsize column = 0;
   const gint64 scale = 62;
   g_auto (AprProducts) products = { 0 };
-  AprDoubleDoubles read = apr_double_doubles_new (1, 1);
+  AprDoubleDoubles read = apr_double_doubles_new (1, 1, &(AprRun){ 0 });
   mpz_t value;
 
   g_test_summary (
     "What is just below 2^63 units of the leading part is too large, and converted to no integer.");
-  apr_products_init_zeros (&products, 1, 0, 2);
+  (void) apr_products_init_zeros (&products, 1, 0, 2, &(AprRun){ 0 });
   mpz_init_set_ui (value, 1);
   mpz_mul_2exp (value, value, 127);
   mpz_sub_ui (value, value, 1);

@@ -96,7 +96,7 @@ prepare (System *self)
   gsize i;
   gsize j;
 
-  apr_products_init_zeros (&self->products, n, 2, N_LIMBS);
+  (void) apr_products_init_zeros (&self->products, n, 2, N_LIMBS, &(AprRun){ 0 });
   mpz_mul (self->sums[2 + n], self->sums[0], self->solution[n]);
   mpz_mul_2exp (self->sums[0], self->sums[0], UNIT);
   for (i = 0; i < n; i++)

@@ -98,7 +98,7 @@ test_one_too_little (void)
         exponents[i] = round % 3 == 0 ? (mp_bitcnt_t) g_rand_int_range (rand, 0, 30) : 0;
       exponents[n - 1] = 0;
       set_products (&products, *x, MAX_ROWS, MAX_N, n, exponents);
-      apr_products_init_zeros (&wrong, n + 1, 0, products.n_limbs);
+      (void) apr_products_init_zeros (&wrong, n + 1, 0, products.n_limbs, &(AprRun){ 0 });
       mpz_init (entry);
       for (i = 0; i < n; i++)
         for (j = 0; j <= i; j++)
@@ -137,7 +137,7 @@ test_ones (void)
       gsize feature = MAX_N;
       mpz_t entry;
 
-      apr_products_init_zeros (&products, 2, 0, 1);
+      (void) apr_products_init_zeros (&products, 2, 0, 1, &(AprRun){ 0 });
       mpz_init_set_ui (entry, 4);
       apr_products_set_integer (&products, 0, 0, entry);
       mpz_set_si (entry, cases[i].product);
@@ -163,7 +163,7 @@ test_too_large (void)
 
   g_test_summary ("Products that no double holds beside their squares.");
 
-  apr_products_init_zeros (&products, 3, 0, 20);
+  (void) apr_products_init_zeros (&products, 3, 0, 20, &(AprRun){ 0 });
   mpz_init_set_ui (entry, 1);
   for (i = 0; i < 3; i++)
     apr_products_set_integer (&products, i, i, entry);

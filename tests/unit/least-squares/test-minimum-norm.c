@@ -418,7 +418,7 @@ test_squares_of_all_bits (void)
   gsize i;
   gsize j;
 
-  apr_products_init_zeros (&products, 3, 1, 2);
+  (void) apr_products_init_zeros (&products, 3, 1, 2, &(AprRun){ 0 });
   mpz_init (value);
   for (i = 0; i <= 3; i++)
     for (j = 0; j <= i; j++)

@@ -47,7 +47,7 @@ test_scales (void)
   gsize i;
   gsize j;
 
-  apr_products_init_zeros (&products, N, G_N_ELEMENTS (targets), 2);
+  (void) apr_products_init_zeros (&products, N, G_N_ELEMENTS (targets), 2, &(AprRun){ 0 });
   for (i = 0; i < N; i++)
     set_entry (&products, i, i, squares[i]);
   for (i = 0; i < G_N_ELEMENTS (targets); i++)
@@ -77,7 +77,7 @@ test_multiply (void)
   gsize i;
   gsize j;
 
-  apr_products_init_zeros (&products, N, 0, 1);
+  (void) apr_products_init_zeros (&products, N, 0, 1, &(AprRun){ 0 });
   for (i = 0; i < N; i++)
     for (j = 0; j <= i; j++)
       set_entry (&products, i, j, matrix[i][j]);

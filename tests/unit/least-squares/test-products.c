@@ -655,7 +655,7 @@ test_scaled_from_the_bottom (void)
       gsize j;
       mpz_t entry;
 
-      apr_products_init_zeros (&products, N, 1, N_LIMBS);
+      (void) apr_products_init_zeros (&products, N, 1, N_LIMBS, &(AprRun){ 0 });
       mpz_init (entry);
       for (i = 0; i < N; i++)
         for (j = 0; j <= i; j++)

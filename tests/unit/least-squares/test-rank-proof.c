@@ -48,7 +48,7 @@ make_system (AprNormalEquations *self,
       else
         self->independent[self->n_independent++] = i;
     }
-  apr_cholesky_init (&self->cholesky, self->n_independent);
+  (void) apr_cholesky_init (&self->cholesky, self->n_independent, &(AprRun){ 0 });
   self->cholesky.kernel = kernel;
   scaled = apr_normal_equations_get_scaled (self);
   g_assert_true (

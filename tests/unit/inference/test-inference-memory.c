@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+
+#include <math.h>
+
+#include "aprender/base/apr-run-private.h"
+
+/* What is told beside the coefficients, where there is no memory for each of the matrices: it fails, the model is as it
+ * was, and the next call finds what it would have found before. */
+
+#define N_ROWS 30
+#define N_FEATURES 7
+
+/* How many matrices there is still memory for, and whether there is memory again after the one that failed. */
+static gint n_matrices = G_MAXINT;
+static gboolean fails_once;
+
+gpointer __real_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared);
+
+gpointer __wrap_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared);
+
+gpointer
+__wrap_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared)
+{
+  gint left = g_atomic_int_add (&n_matrices, -1);
+
+  if (left == 0 || (left < 0 && !fails_once))
+    n = size = G_MAXSIZE;
+
+  return __real_apr_run_new_pages (self, n, size, cleared);
+}
+
+typedef struct
+{
+  AprLinearRegression *model;
+  AprTensor *x;
+  AprTensor *y;
+} Data;
+
+/* Features of such spreads: with a great one, doubles do not tell that they are independent. */
+static void
+data_init (Data *data, double spread)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (77);
+  double x[N_ROWS * N_FEATURES];
+  double y[N_ROWS];
+  g_autoptr (GError) error = NULL;
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < N_ROWS; i++)
+    {
+      double *row = x + i * N_FEATURES;
+
+      for (j = 0; j < N_FEATURES; j++)
+        row[j] = j == 4 ? row[1] - row[2] : g_rand_double (rand) - 0.5;
+      row[5] = row[0] + spread * row[5];
+      y[i] = i == 7 ? 1e12 : g_rand_double (rand);
+    }
+  data->x = matrix_new (N_ROWS, N_FEATURES, x);
+  data->y = vector_new (N_ROWS, y);
+  data->model = apr_linear_regression_new ();
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (data->model), data->x, data->y, NULL, NULL, &error));
+  g_assert_no_error (error);
+}
+
+static void
+data_clear (Data *data)
+{
+  g_object_unref (data->model);
+  apr_tensor_unref (data->x);
+  apr_tensor_unref (data->y);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Data, data_clear)
+
+/* Calls something, and returns what it says as numbers; NULL with an error. */
+typedef GArray *(*Call) (Data *data, GError **error);
+
+static void
+append (GArray *numbers, AprTensor *tensor)
+{
+  gsize n = apr_tensor_get_n_elements (tensor);
+
+  g_array_append_vals (numbers, apr_tensor_get_doubles (tensor, NULL, NULL), (guint) n);
+}
+
+static GArray *
+describe (AprRegressionStatistics *statistics)
+{
+  GArray *numbers = statistics != NULL ? g_array_new (FALSE, FALSE, sizeof (double)) : NULL;
+
+  if (statistics != NULL)
+    append (numbers, apr_regression_statistics_get_covariance (statistics));
+
+  return numbers;
+}
+
+static GArray *
+get_statistics (Data *data, GError **error)
+{
+  g_autoptr (AprRegressionStatistics) statistics =
+    apr_linear_regression_get_statistics (data->model, 0, error);
+
+  return describe (statistics);
+}
+
+static GArray *
+get_robust_statistics (Data *data, GError **error)
+{
+  g_autoptr (AprRegressionStatistics) statistics = apr_linear_regression_get_robust_statistics (
+    data->model, data->x, data->y, NULL, APR_COVARIANCE_HC3, 0, NULL, error);
+
+  return describe (statistics);
+}
+
+static GArray *
+test_two (AprRegressionStatistics *statistics, GError **error)
+{
+  const double values[2 * (N_FEATURES + 1)] = { [1] = 1,
+                                                [N_FEATURES + 1 + 2] = 1,
+                                                [N_FEATURES + 1 + 3] = -1 };
+  g_autoptr (AprTensor) factors = matrix_new (2, N_FEATURES + 1, values);
+  g_autoptr (AprHypothesisTest) test =
+    statistics != NULL ? apr_regression_statistics_test_hypothesis (statistics, factors, NULL, error) : NULL;
+  GArray *numbers = test != NULL ? g_array_new (FALSE, FALSE, sizeof (double)) : NULL;
+  double f;
+
+  if (test == NULL)
+    return NULL;
+  f = apr_hypothesis_test_get_f_statistic (test);
+  g_array_append_val (numbers, f);
+
+  return numbers;
+}
+
+static GArray *
+test_hypothesis (Data *data, GError **error)
+{
+  g_autoptr (AprRegressionStatistics) statistics =
+    apr_linear_regression_get_statistics (data->model, 0, error);
+
+  return test_two (statistics, error);
+}
+
+static GArray *
+test_robust_hypothesis (Data *data, GError **error)
+{
+  g_autoptr (AprRegressionStatistics) statistics = apr_linear_regression_get_robust_statistics (
+    data->model, data->x, data->y, NULL, APR_COVARIANCE_HC0, 0, NULL, error);
+
+  return test_two (statistics, error);
+}
+
+static GArray *
+predict_interval (Data *data, GError **error)
+{
+  g_autoptr (AprTensor) lower = NULL;
+  GArray *numbers = NULL;
+
+  if (apr_linear_regression_predict_interval (data->model, data->x, 0.9, APR_INTERVAL_PREDICTION, &lower,
+                                              NULL, error))
+    {
+      numbers = g_array_new (FALSE, FALSE, sizeof (double));
+      append (numbers, lower);
+    }
+
+  return numbers;
+}
+
+static GArray *
+diagnose (Data *data, GError **error)
+{
+  g_autoptr (AprRegressionDiagnostics) diagnostics =
+    apr_linear_regression_diagnose (data->model, data->x, data->y, NULL, 0, NULL, error);
+  GArray *numbers = diagnostics != NULL ? g_array_new (FALSE, FALSE, sizeof (double)) : NULL;
+
+  if (diagnostics != NULL)
+    append (numbers, apr_regression_diagnostics_get_studentized_residuals (diagnostics));
+
+  return numbers;
+}
+
+static const struct
+{
+  const char *name;
+  Call call;
+} calls[] = {
+  { "statistics", get_statistics },  { "robust-statistics", get_robust_statistics },
+  { "hypothesis", test_hypothesis }, { "robust-hypothesis", test_robust_hypothesis },
+  { "interval", predict_interval },  { "diagnostics", diagnose },
+};
+
+static void
+test_no_memory (gconstpointer user_data)
+{
+  Call call = calls[GPOINTER_TO_SIZE (user_data)].call;
+  const double spreads[] = { 1, 1e-9 };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (spreads); i++)
+    {
+      g_autoptr (GArray) expected = NULL;
+      g_auto (Data) once = { NULL };
+      g_autoptr (GError) never = NULL;
+      gboolean ended = FALSE;
+      gint matrix;
+
+      data_init (&once, spreads[i]);
+      expected = call (&once, &never);
+      g_assert_no_error (never);
+      for (matrix = 0, fails_once = FALSE; !ended; matrix += fails_once, fails_once = !fails_once)
+        {
+          g_auto (Data) data = { NULL };
+          g_autoptr (GArray) found = NULL;
+          g_autoptr (GError) error = NULL;
+
+          data_init (&data, spreads[i]);
+          g_atomic_int_set (&n_matrices, matrix);
+          found = call (&data, &error);
+          ended = g_atomic_int_get (&n_matrices) >= 0;
+          g_atomic_int_set (&n_matrices, G_MAXINT);
+          if (ended)
+            g_assert_no_error (error);
+          else
+            {
+              g_assert_null (found);
+              g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+              assert_message_has (error, "There is no memory for a matrix of ");
+              g_clear_error (&error);
+              found = call (&data, &error);
+              g_assert_no_error (error);
+            }
+          g_assert_cmpmem (found->data, found->len * sizeof (double), expected->data,
+                           expected->len * sizeof (double));
+        }
+      g_test_message ("%d matrices", matrix);
+      g_assert_cmpint (matrix, >, 2);
+    }
+}
+
+/* It has no error to set: it is not known, and the next call computes it. */
+static void
+test_condition_number (void)
+{
+  const double x_values[] = { 3, 0, 0, 4, -3, 0, 0, -4 };
+  const double y_values[] = { 1, 2, 3, 4 };
+  g_autoptr (AprTensor) x = matrix_new (4, 2, x_values);
+  g_autoptr (AprTensor) y = vector_new (4, y_values);
+  g_autoptr (AprLinearRegression) model =
+    g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", FALSE, NULL);
+
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+  g_atomic_int_set (&n_matrices, 0);
+  g_assert_true (isnan (apr_linear_regression_compute_condition_number (model)));
+  g_atomic_int_set (&n_matrices, G_MAXINT);
+  g_assert_cmpfloat_with_epsilon (apr_linear_regression_compute_condition_number (model), 4.0 / 3, 1e-3);
+}
+
+int
+main (int argc, char *argv[])
+{
+  gsize i;
+
+  g_test_init (&argc, &argv, NULL);
+
+  for (i = 0; i < G_N_ELEMENTS (calls); i++)
+    {
+      g_autofree char *path = g_strconcat ("/inference-memory/", calls[i].name, NULL);
+
+      g_test_add_data_func (path, GSIZE_TO_POINTER (i), test_no_memory);
+    }
+  g_test_add_func ("/inference-memory/condition-number", test_condition_number);
+
+  return g_test_run ();
+}
