@@ -67,8 +67,8 @@ double *apr_exact_sums_worker_get_weights (AprExactSumsWorker *self);
 void
 apr_exact_sums_worker_add_next (AprExactSumsWorker *self, const AprRows *rows, gsize first_row, gsize n_rows);
 
-/* Adds a block; false where there is a NaN or an infinity. */
-gboolean apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows);
+/* Adds a block; false where there is a NaN or an infinity, or else @error is set. */
+gboolean apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows, GError **error);
 
 /* Whether the worker must be emptied before another block is added. */
 gboolean apr_exact_sums_worker_is_full (AprExactSumsWorker *self);

@@ -377,8 +377,23 @@ try_whole (AprExactSumsWorker *self, gsize n_rows)
   return FALSE;
 }
 
+/* The columns of @right and @left are more where the values of a column are far apart. */
+static gboolean
+check_memory (const AprExactSumsWorker *self, GError **error)
+{
+  gsize missing = MAX (self->right.missing, self->left.missing);
+
+  if (missing == 0)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+               "No memory for %" G_GSIZE_FORMAT " more columns of %" G_GSIZE_FORMAT " rows", missing,
+               self->right.stride);
+  return FALSE;
+}
+
 gboolean
-apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows)
+apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows, GError **error)
 {
   gsize step = self->right.cut == APR_PACKING_BYTES ? APR_BYTE_STEP : 8;
   gsize n_padded = (n_rows + step - 1) / step * step;
@@ -404,7 +419,7 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows)
           self->n_blocks++;
           clear_next (self);
           apr_packed_operand_reset (&self->right);
-          return TRUE;
+          return check_memory (self, error);
         }
     }
 
@@ -435,5 +450,5 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows)
   self->n_blocks++;
   clear_next (self);
   apr_packed_operand_reset (&self->right);
-  return finite;
+  return finite && check_memory (self, error);
 }

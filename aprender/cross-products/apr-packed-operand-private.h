@@ -45,6 +45,7 @@ typedef struct
   double *units;          /* of columns that are multiplied whole */
   AprColumnRange *ranges; /* of columns that were made of floats */
   gint64 (*sums)[2];      /* of the values that are whole numbers, or of heads and of tails */
+  gsize missing;          /* how many columns there was no memory for, or 0: then the sums mean nothing */
 } AprPackedOperand;
 
 #define APR_PACKED_OPERAND_NO_OWNER G_MAXSIZE
@@ -122,7 +123,8 @@ void apr_packed_operand_reset (AprPackedOperand *self);
 /* Forgets the exponents of the layers. */
 void apr_packed_operand_forget (AprPackedOperand *self);
 
-/* A new remainder column of @owner, all 0; what apr_packed_operand_get () returned before is no longer valid. */
+/* A new remainder column of @owner, all 0; what apr_packed_operand_get () returned before is no longer valid. Where there
+ * is no memory for it, it is some other one. */
 gsize apr_packed_operand_add_remainder (AprPackedOperand *self, gsize owner, gint offset);
 
 /* Finds the exponents, and puts what is too small for a column into remainder columns; calls @outgrow for columns of

@@ -167,7 +167,10 @@ apr_packed_operand_add_remainder (AprPackedOperand *self, gsize owner, gint offs
 
   /* A whole panel at a time. */
   if (self->n == self->n_allocated && !allocate (self, 2 * self->n_allocated))
-    g_error ("no memory for %" G_GSIZE_FORMAT " columns of a block", 2 * self->n_allocated);
+    {
+      self->missing = self->n_allocated;
+      return self->n - 1;
+    }
   if (self->n % self->panel == 0)
     {
       memset (apr_packed_operand_get (self, self->n), 0, self->panel * self->stride * sizeof (double));

@@ -145,7 +145,7 @@ apr_sums_job_add_block (
       add_columns (job, worker, &job->x, 1, first_row, n_rows);
       add_columns (job, worker, &job->y, 1 + job->x.n_columns, first_row, n_rows);
       limit = job->weighted ? add_weights (job, worker, first_row, n_rows, limit) : 0;
-      if (!apr_exact_sums_worker_add_block (worker, n_rows) ||
+      if (!apr_exact_sums_worker_add_block (worker, n_rows, error) ||
           (apr_exact_sums_worker_is_full (worker) && !empty_worker (job, worker, error)))
         return FALSE;
     }
