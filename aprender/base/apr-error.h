@@ -16,7 +16,7 @@ G_BEGIN_DECLS
  * AprError:
  * @APR_ERROR_SHAPE: the shapes of the arguments do not fit each other, or the model
  * @APR_ERROR_DTYPE: a dtype that the operation does not work with
- * @APR_ERROR_RANGE: an index or a number outside what the operation can hold
+ * @APR_ERROR_RANGE: an index or a number outside what the operation, or the memory, can hold
  * @APR_ERROR_EMPTY: no samples, or no features
  * @APR_ERROR_NOT_FINITE: a NaN or an infinity in the data
  * @APR_ERROR_WEIGHTS: a negative sample weight, or none above zero; or weights for a class that takes none

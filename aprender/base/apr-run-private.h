@@ -48,6 +48,9 @@ apr_run_watch_memory (const AprRun *self, gsize *missing)
  * but the program ends where nobody watches. */
 gpointer apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared);
 
+/* The same for a matrix of zeros, to be freed with g_free(). */
+double *apr_run_new_doubles (const AprRun *self, gsize n_rows, gsize n_columns);
+
 /* As g_cancellable_set_error_if_cancelled(), or fails with %APR_ERROR_RANGE where there was no memory. */
 gboolean apr_run_set_error_if_cancelled (const AprRun *self, GError **error);
 

@@ -4,19 +4,46 @@
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-pages-private.h"
 
+static void
+tell_missing (const AprRun *self, gsize n_bytes)
+{
+  if (self->missing == NULL)
+    g_error ("no memory for %" G_GSIZE_FORMAT " bytes", n_bytes);
+
+  /* Of several, the first is told. */
+  (void) g_atomic_pointer_compare_and_exchange (self->missing, (gsize) 0, MAX (n_bytes, 1));
+}
+
 gpointer
 apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared)
 {
-  gsize n_bytes = G_MAXSIZE;
-  gpointer pages = g_size_checked_mul (&n_bytes, n, size) ? apr_pages_new (n_bytes, cleared) : NULL;
+  gsize n_bytes;
+  gpointer pages = NULL;
 
-  if (pages == NULL && self->missing == NULL)
-    g_error ("no memory for %" G_GSIZE_FORMAT " elements of %" G_GSIZE_FORMAT " bytes", n, size);
-  /* Of several, the first is told. */
+  if (g_size_checked_mul (&n_bytes, n, size))
+    pages = apr_pages_new (n_bytes, cleared);
+  else
+    n_bytes = G_MAXSIZE;
   if (pages == NULL)
-    (void) g_atomic_pointer_compare_and_exchange (self->missing, (gsize) 0, MAX (n_bytes, 1));
+    tell_missing (self, n_bytes);
 
   return pages;
+}
+
+double *
+apr_run_new_doubles (const AprRun *self, gsize n_rows, gsize n_columns)
+{
+  gsize n;
+  double *doubles = NULL;
+
+  if (g_size_checked_mul (&n, n_rows, n_columns))
+    doubles = g_try_new0 (double, MAX (n, 1));
+  else
+    n = G_MAXSIZE / sizeof *doubles;
+  if (doubles == NULL)
+    tell_missing (self, n * sizeof *doubles);
+
+  return doubles;
 }
 
 gboolean

@@ -71,14 +71,14 @@ double apr_covariance_find_distance (const AprCovariance *self,
                                      gboolean *independent,
                                      const AprRun *run);
 
-/* G' H G, @n_columns squared, in units of 2^exponent. G has rows by position. */
+/* G' H G, @n_columns squared, in units of 2^exponent. G has rows by position. It has NULL where there is no memory. */
 AprDoubleDoubles
 apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n_columns, const AprRun *run);
 
 /* The coefficient at a position, which is @terms by term, before it was rounded. */
 AprDoubleDouble apr_covariance_get_estimate (const AprCovariance *self, const double *terms, gsize position);
 
-/* The columns g for the unit vectors ρ. */
+/* The columns g for the unit vectors ρ; NULL where there is no memory. */
 AprDoubleDoubles
 apr_covariance_get_basis (const AprInference *inference, gboolean transposed, const AprRun *run);
 

@@ -260,7 +260,12 @@ sum_scores (Scores *self, AprPrecision precision, const AprRun *run, GError **er
       gsize shape[2] = { MIN (n_together, self->rows.n_rows - self->start), width };
 
       self->n_rows = shape[0];
-      self->block = g_new (double, shape[0] * shape[1]);
+      self->block = apr_run_new_doubles (run, shape[0], shape[1]);
+      if (self->block == NULL)
+        {
+          (void) apr_run_set_error_if_cancelled (run, error);
+          return NULL;
+        }
       apr_parallel_run (fill_block, self, run->n_threads, 4 * (double) shape[0] * (double) shape[1]);
       block =
         apr_tensor_new_take (APR_DTYPE_F64, shape, 2, self->block, shape[0] * shape[1] * sizeof (double));

@@ -303,7 +303,9 @@ apr_covariance_test (const AprCovariance *self,
       p_values[i] = apr_t_two_sided (t_values[i], df);
     }
   *independent = TRUE;
-  if (!self->unknown && n_rows == 1)
+  if (apr_run_is_cancelled (run))
+    test->f_statistic = NAN;
+  else if (!self->unknown && n_rows == 1)
     {
       test->f_statistic = t_values[0] * t_values[0];
       test->f_p_value = p_values[0];

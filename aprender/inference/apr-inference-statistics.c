@@ -243,13 +243,15 @@ describe_terms (const AprInference *self,
   g_autofree double *p_values = new_undefined (n_terms);
   g_autofree double *inflation = new_undefined (n_terms);
   g_autofree double *covariances = NULL;
-  gsize n_covariances;
+  gsize n_covariances = square[0] * square[1];
   gsize i;
 
-  if (!g_size_checked_mul (&n_covariances, square[0], square[1]))
-    g_assert_not_reached ();
   if (has_covariances)
-    covariances = new_undefined (n_covariances);
+    covariances = apr_run_new_doubles (run, n_terms, n_terms);
+  if (has_covariances && covariances == NULL)
+    return;
+  for (i = 0; i < n_covariances; i++)
+    covariances[i] = NAN;
 
   if (!statistics->factors.unknown && statistics->covariance_kind != APR_COVARIANCE_CLASSICAL)
     apr_covariance_describe (&statistics->factors, run, standard_errors, covariances);
@@ -421,7 +423,7 @@ apr_inference_get_robust_statistics (AprInference *self,
     }
 
   statistics = describe (self, target, kind, &factors, run);
-  if (kind != APR_COVARIANCE_CLASSICAL)
+  if (kind != APR_COVARIANCE_CLASSICAL && !apr_run_is_cancelled (run))
     test_features (self, run, statistics);
 
   return apr_run_set_error_if_cancelled (run, error) ? NULL : g_steal_pointer (&statistics);

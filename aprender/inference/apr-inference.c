@@ -432,7 +432,7 @@ solve_again (AprInference *self, const AprDesign *design, const AprInferenceSour
 }
 
 static void
-take_relations (AprInference *self, const AprDesign *design, const AprInverse *inverse)
+take_relations (AprInference *self, const AprDesign *design, const AprInverse *inverse, const AprRun *run)
 {
   gsize n_right = inverse->n_right;
   gsize i;
@@ -442,8 +442,8 @@ take_relations (AprInference *self, const AprDesign *design, const AprInverse *i
   self->dependent = g_new (gsize, self->n_dependent + 1);
   self->dependent_scale = g_new (gint64, self->n_dependent + 1);
   self->dependent_centre = g_new (double, self->n_dependent + 1);
-  self->relations = g_new (double, self->n_dependent * design->n + 1);
-  for (i = 0; i < self->n_dependent; i++)
+  self->relations = apr_run_new_doubles (run, self->n_dependent, design->n);
+  for (i = 0; i < self->n_dependent && self->relations != NULL; i++)
     {
       gsize column = design->n + design->n_targets + i;
       gint64 scale = MAX (design->scale[column], (gint64) mpz_sizeinbase (design->columns[column], 2));
@@ -547,7 +547,7 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *caller, GErro
     }
   take_solutions (self, &design, &inverse);
   solve_again (self, &design, source, run);
-  take_relations (self, &design, &inverse);
+  take_relations (self, &design, &inverse, run);
   self->prediction_rounding = g_new (double, self->n_targets + 1);
   for (i = 0; i < self->n_targets; i++)
     self->prediction_rounding[i] =

@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 /* @value 2^@exponent, with an error of less than 2^-105 of it. */
 AprDoubleDouble apr_dd_from_integer (const mpz_t value, gint64 exponent);
 
-/* A matrix of zeros. */
+/* A matrix of zeros; where there is no memory, it has NULL for them, and @run is cancelled. */
 AprDoubleDoubles apr_double_doubles_new (gsize n_rows, gsize n_columns, const AprRun *run);
 
 void apr_double_doubles_free (AprDoubleDoubles *self);

@@ -273,7 +273,9 @@ apr_dual_ridge_multiply_samples (AprDualRidge *self)
   gsize i;
   gsize j;
 
-  sums.products = g_new0 (double, n_parts *size);
+  sums.products = apr_run_new_doubles (self->run, n_parts, size);
+  if (sums.products == NULL)
+    return;
   apr_parallel_run_parts (sum_products, &sums, n_parts, n_parts);
   for (i = 1; i < n_parts; i++)
     self->kernel->subtract_scaled (sums.products, sums.products + i * size, -1, size);

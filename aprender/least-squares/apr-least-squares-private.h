@@ -32,7 +32,7 @@ typedef struct
 
 void apr_least_squares_clear (AprLeastSquares *self);
 
-/* Fails with %G_IO_ERROR_CANCELLED where @run is cancelled. */
+/* Fails with %G_IO_ERROR_CANCELLED where @run is cancelled, and with %APR_ERROR_RANGE where there is no memory. */
 gboolean apr_least_squares_solve (AprLeastSquares *self,
                                   const AprExactSums *sums,
                                   const AprLeastSquaresOptions *options,
@@ -47,7 +47,8 @@ gboolean apr_least_squares_solve_rows (AprLeastSquares *self,
                                        const AprRun *run,
                                        GError **error);
 
-/* Of what was solved with the same arguments: see apr_condition_find(). NaN where cancelled. */
+/* Of what was solved with the same arguments: see apr_condition_find(). NaN where cancelled, or there is no
+ * memory. */
 double apr_least_squares_find_condition (const AprExactSums *sums,
                                          const AprLeastSquaresOptions *options,
                                          const AprRun *run);

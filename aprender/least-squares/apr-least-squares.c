@@ -288,6 +288,8 @@ apr_least_squares_solve_rows (AprLeastSquares *self,
     }
 
   left = solve_ridge (self, rows, options, excluded, run, &n_left);
+  if (apr_run_set_error_if_cancelled (run, error))
+    return FALSE;
   if (n_left > 0 &&
       !apr_dual_system_init (&system, rows, options, excluded, independent, n_independent, &of_system, error))
     return FALSE;

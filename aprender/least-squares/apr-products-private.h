@@ -52,7 +52,8 @@ void apr_integers_free (mpz_t *integers, gsize n);
 void apr_products_init (
   AprProducts *self, const AprExactSums *sums, gboolean centred, double alpha, const AprRun *run);
 
-/* Makes products that are all 0, for the caller to fill in: those of a fit without an intercept, so without sums. */
+/* Makes products that are all 0, for the caller to fill in: those of a fit without an intercept, so without sums.
+ * Returns FALSE where there is no memory, and @run is cancelled. */
 gboolean apr_products_init_zeros (
   AprProducts *self, gsize n_features, gsize n_targets, gsize n_limbs, const AprRun *run);
 

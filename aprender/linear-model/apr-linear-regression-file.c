@@ -60,8 +60,10 @@ save_state (AprLinearRegression *self,
             GError **error)
 {
   g_autofree char *dependent = results->dependent != NULL ? dependent_to_string (results->dependent) : NULL;
+  gsize missing = 0;
   AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
-                 .cancellable = g_cancellable_get_current () };
+                 .cancellable = g_cancellable_get_current (),
+                 .missing = &missing };
   double condition_number = apr_linear_results_get_condition_number (results, &run);
   g_autoptr (AprTensor) alphas = apr_linear_regression_get_alphas (self);
   gboolean several = isnan (results->fitted.alpha);

@@ -39,6 +39,7 @@ typedef struct
   AprLinearOptions options;
   AprTensor *alphas; /* (owned) (nullable) */
   AprRun run;
+  gsize missing; /* what the run watches */
 
   AprTensor *data[3]; /* (unowned) X, y and, which may be NULL, the weights */
   AprRows rows[3];    /* the same */
@@ -243,7 +244,7 @@ tell_progress (Call *call)
 static void
 fit_group (Call *call, gsize group, Scratch *scratch, guint n_threads)
 {
-  AprRun run = { .n_threads = n_threads, .cancellable = call->run.cancellable };
+  AprRun run = { .n_threads = n_threads, .cancellable = call->run.cancellable, .missing = &call->missing };
   g_auto (AprLeastSquares) solution = { NULL };
   GError *error = NULL;
   AprRows rows[3] = { 0 };
@@ -439,7 +440,8 @@ run_fit_groups (AprEstimator *estimator, gpointer user_data, GCancellable *cance
   call.run = (AprRun){ .n_threads = call.options.n_threads,
                        .cancellable = cancellable,
                        .progress = report,
-                       .progress_data = &call };
+                       .progress_data = &call,
+                       .missing = &call.missing };
   call.n_features = apr_tensor_get_shape (arguments->x, NULL)[1];
   call.n_targets =
     apr_tensor_get_n_dims (arguments->y) == 2 ? apr_tensor_get_shape (arguments->y, NULL)[1] : 1;
@@ -447,7 +449,7 @@ run_fit_groups (AprEstimator *estimator, gpointer user_data, GCancellable *cance
     return FALSE;
 
   fit_all (&call);
-  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+  if (apr_run_set_error_if_cancelled (&call.run, error))
     return FALSE;
   if (call.stop)
     return apr_rows_check_finite (&call.rows[0], error) && apr_rows_check_finite (&call.rows[1], error);

@@ -116,6 +116,23 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
   return results != NULL ? results->rank : APR_RANK_UNKNOWN;
 }
 
+static gboolean
+compute_condition_number (AprLinearRegression *self,
+                          GCancellable *cancellable,
+                          double *number,
+                          GError **error)
+{
+  gsize missing = 0;
+  const AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
+                       .cancellable = cancellable,
+                       .missing = &missing };
+  g_autoptr (AprLinearResults) results = apr_linear_regression_ref_results (self);
+
+  *number = results != NULL ? apr_linear_results_get_condition_number (results, &run) : (double) NAN;
+
+  return !apr_run_set_error_if_cancelled (&run, error);
+}
+
 /**
  * apr_linear_regression_compute_condition_number:
  * @self: a linear regression
@@ -138,15 +155,11 @@ apr_linear_regression_get_rank (AprLinearRegression *self)
 double
 apr_linear_regression_compute_condition_number (AprLinearRegression *self)
 {
-  AprRun run = { .cancellable = g_cancellable_get_current () };
-  g_autoptr (AprLinearResults) results = NULL;
+  double number = NAN;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NAN);
 
-  run.n_threads = apr_linear_regression_get_n_threads (self);
-  results = apr_linear_regression_ref_results (self);
-
-  return results != NULL ? apr_linear_results_get_condition_number (results, &run) : (double) NAN;
+  return compute_condition_number (self, g_cancellable_get_current (), &number, NULL) ? number : (double) NAN;
 }
 
 static gboolean
@@ -155,9 +168,7 @@ run_compute_condition_number (AprEstimator *self,
                               GCancellable *cancellable,
                               GError **error)
 {
-  call->number = apr_linear_regression_compute_condition_number (APR_LINEAR_REGRESSION (self));
-
-  return !g_cancellable_set_error_if_cancelled (cancellable, error);
+  return compute_condition_number (APR_LINEAR_REGRESSION (self), cancellable, &call->number, error);
 }
 
 /**
@@ -197,7 +208,8 @@ apr_linear_regression_compute_condition_number_async (AprLinearRegression *self,
  *
  * Ends what [method@Apr.LinearRegression.compute_condition_number_async] began.
  *
- * Returns: the number as [method@Apr.LinearRegression.compute_condition_number] has it; 0 with %G_IO_ERROR_CANCELLED
+ * Returns: the number as [method@Apr.LinearRegression.compute_condition_number] has it; 0 with
+ *   %G_IO_ERROR_CANCELLED, or %APR_ERROR_RANGE where there is no memory
  *
  * Since: 0.1
  */

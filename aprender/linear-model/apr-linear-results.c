@@ -128,22 +128,26 @@ apr_linear_results_has_statistics (const AprLinearResults *self)
   return self != NULL && self->cross_products != NULL && self->fitted.alpha == 0 && !self->fitted.positive;
 }
 
-static double
-find_condition (const AprLinearResults *self, const AprRun *run)
+/* Returns FALSE where there is no memory. */
+static gboolean
+find_condition (const AprLinearResults *self, const AprRun *run, double *number)
 {
   g_autoptr (AprExactSums) sums = NULL;
 
+  *number = NAN;
+
   if (self->fitted.alpha == 0 && self->rank < (gint64) self->n_features)
-    return INFINITY;
-  /* That of targets with penalties of their own is none. */
-  if (isnan (self->fitted.alpha))
-    return NAN;
+    *number = INFINITY;
+  /* That of targets with penalties of their own is none; with a penalty, it takes the products of all features. */
+  else if (!isnan (self->fitted.alpha) && !apr_cross_products_stays_rows (self->cross_products))
+    {
+      sums = apr_cross_products_ref_sums (self->cross_products, NULL);
+      if (sums == NULL)
+        return FALSE;
+      *number = apr_least_squares_find_condition (sums, &self->fitted, run);
+    }
 
-  /* With a penalty, it takes the products of all features. */
-  if (!apr_cross_products_stays_rows (self->cross_products))
-    sums = apr_cross_products_ref_sums (self->cross_products, NULL);
-
-  return sums != NULL ? apr_least_squares_find_condition (sums, &self->fitted, run) : (double) NAN;
+  return !apr_run_is_cancelled (run);
 }
 
 double
@@ -160,8 +164,7 @@ apr_linear_results_get_condition_number (AprLinearResults *self, const AprRun *c
     return number;
 
   /* Not under the lock, where others would wait for it. */
-  number = find_condition (self, &run);
-  if (apr_run_is_cancelled (&run))
+  if (!find_condition (self, &run, &number))
     return NAN;
 
   g_mutex_lock (&self->lock);

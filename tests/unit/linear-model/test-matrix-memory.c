@@ -5,7 +5,7 @@
 
 #include "aprender/base/apr-run-private.h"
 
-/* What is told beside the coefficients, where there is no memory for each of the matrices: it fails, the model is as it
+/* What a model does beside fitting, where there is no memory for each of the matrices: it fails, the model is as it
  * was, and the next call finds what it would have found before. */
 
 #define N_ROWS 30
@@ -17,17 +17,30 @@ static gboolean fails_once;
 
 gpointer __real_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared);
 
+double *__real_apr_run_new_doubles (const AprRun *self, gsize n_rows, gsize n_columns);
+
 gpointer __wrap_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared);
+
+double *__wrap_apr_run_new_doubles (const AprRun *self, gsize n_rows, gsize n_columns);
+
+static gboolean
+is_missing (void)
+{
+  gint left = g_atomic_int_add (&n_matrices, -1);
+
+  return left == 0 || (left < 0 && !fails_once);
+}
 
 gpointer
 __wrap_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared)
 {
-  gint left = g_atomic_int_add (&n_matrices, -1);
+  return __real_apr_run_new_pages (self, is_missing () ? G_MAXSIZE : n, MAX (size, 2), cleared);
+}
 
-  if (left == 0 || (left < 0 && !fails_once))
-    n = size = G_MAXSIZE;
-
-  return __real_apr_run_new_pages (self, n, size, cleared);
+double *
+__wrap_apr_run_new_doubles (const AprRun *self, gsize n_rows, gsize n_columns)
+{
+  return __real_apr_run_new_doubles (self, is_missing () ? G_MAXSIZE : n_rows, MAX (n_columns, 2));
 }
 
 typedef struct
@@ -226,7 +239,7 @@ test_no_memory (gconstpointer user_data)
             {
               g_assert_null (found);
               g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
-              assert_message_has (error, "There is no memory for a matrix of ");
+              assert_message_has (error, "There is no memory for a matrix of 184467440737095516");
               g_clear_error (&error);
               found = call (&data, &error);
               g_assert_no_error (error);
@@ -239,22 +252,117 @@ test_no_memory (gconstpointer user_data)
     }
 }
 
-/* It has no error to set: it is not known, and the next call computes it. */
-static void
-test_condition_number (void)
+static AprLinearRegression *
+fit_square (void)
 {
   const double x_values[] = { 3, 0, 0, 4, -3, 0, 0, -4 };
   const double y_values[] = { 1, 2, 3, 4 };
   g_autoptr (AprTensor) x = matrix_new (4, 2, x_values);
   g_autoptr (AprTensor) y = vector_new (4, y_values);
-  g_autoptr (AprLinearRegression) model =
-    g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", FALSE, NULL);
+  AprLinearRegression *model =
+    g_object_new (APR_TYPE_LINEAR_REGRESSION, "fit-intercept", FALSE, "keep-state", TRUE, NULL);
 
   g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+
+  return model;
+}
+
+static void
+condition_number_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  GError **error = user_data;
+
+  g_assert_cmpfloat (
+    apr_linear_regression_compute_condition_number_finish (APR_LINEAR_REGRESSION (object), result, error), ==,
+    0);
+}
+
+/* Where there is no error to set, it is not known, and the next call computes it. */
+static void
+test_condition_number (void)
+{
+  g_autoptr (AprLinearRegression) model = fit_square ();
+  g_autoptr (GError) error = NULL;
+
   g_atomic_int_set (&n_matrices, 0);
   g_assert_true (isnan (apr_linear_regression_compute_condition_number (model)));
+  g_atomic_int_set (&n_matrices, 0);
+  apr_linear_regression_compute_condition_number_async (model, 0, NULL, condition_number_cb, &error);
+  while (error == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
   g_atomic_int_set (&n_matrices, G_MAXINT);
   g_assert_cmpfloat_with_epsilon (apr_linear_regression_compute_condition_number (model), 4.0 / 3, 1e-3);
+}
+
+/* A file that lacks the condition number would never have it again. */
+static void
+test_save (void)
+{
+  g_autoptr (AprLinearRegression) model = fit_square ();
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AprEstimator) loaded = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_atomic_int_set (&n_matrices, 0);
+  g_assert_null (apr_estimator_to_bytes (APR_ESTIMATOR (model), &error));
+  g_atomic_int_set (&n_matrices, G_MAXINT);
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_clear_error (&error);
+  bytes = apr_estimator_to_bytes (APR_ESTIMATOR (model), &error);
+  g_assert_no_error (error);
+  loaded = apr_estimator_from_bytes (APR_TYPE_LINEAR_REGRESSION, bytes, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat_with_epsilon (
+    apr_linear_regression_compute_condition_number (APR_LINEAR_REGRESSION (loaded)), 4.0 / 3, 1e-3);
+}
+
+/* Memory is not a matter of a group: none of them is told without it. */
+static void
+test_groups (void)
+{
+  enum
+  {
+    N_GROUPS = 3,
+    N_IN_GROUP = 20,
+    N = N_GROUPS * N_IN_GROUP
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (78);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AprTensor) groups = NULL;
+  gboolean ended = FALSE;
+  gint matrix;
+  double values[N * 3];
+  guint8 labels[N];
+  gsize i;
+
+  for (i = 0; i < N * 3; i++)
+    values[i] = g_rand_double (rand);
+  for (i = 0; i < N; i++)
+    labels[i] = (guint8) (i / N_IN_GROUP);
+  x = matrix_new (N, 2, values);
+  y = vector_new (N, values + 2 * N);
+  bytes = g_bytes_new_static (labels, N);
+  groups = apr_tensor_new_from_bytes (APR_DTYPE_U8, (const gsize[]){ N }, 1, bytes, NULL);
+  for (matrix = 0, fails_once = TRUE; !ended; matrix++)
+    {
+      g_autoptr (AprGroupFits) fits = NULL;
+      g_autoptr (GError) error = NULL;
+
+      g_atomic_int_set (&n_matrices, matrix);
+      fits = apr_linear_regression_fit_groups (model, x, y, groups, NULL, NULL, &error);
+      ended = g_atomic_int_get (&n_matrices) >= 0;
+      g_atomic_int_set (&n_matrices, G_MAXINT);
+      if (ended)
+        g_assert_no_error (error);
+      else
+        g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      g_assert_cmpint (fits != NULL, ==, ended);
+    }
+  g_assert_cmpint (matrix, >, N_GROUPS);
 }
 
 int
@@ -266,11 +374,13 @@ main (int argc, char *argv[])
 
   for (i = 0; i < G_N_ELEMENTS (calls); i++)
     {
-      g_autofree char *path = g_strconcat ("/inference-memory/", calls[i].name, NULL);
+      g_autofree char *path = g_strconcat ("/matrix-memory/", calls[i].name, NULL);
 
       g_test_add_data_func (path, GSIZE_TO_POINTER (i), test_no_memory);
     }
-  g_test_add_func ("/inference-memory/condition-number", test_condition_number);
+  g_test_add_func ("/matrix-memory/condition-number", test_condition_number);
+  g_test_add_func ("/matrix-memory/save", test_save);
+  g_test_add_func ("/matrix-memory/groups", test_groups);
 
   return g_test_run ();
 }
