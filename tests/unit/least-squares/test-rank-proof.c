@@ -55,7 +55,8 @@ make_system (AprNormalEquations *self,
     apr_scaled_products_get_doubles (&scaled, self->cholesky.rows, NULL, self->cholesky.stride, run));
   g_assert_cmpuint (apr_cholesky_factorise (&self->cholesky, least, positions, run), ==, self->n_independent);
   self->min_eigenvalue = 0.4 * apr_cholesky_estimate_min_eigenvalue (&self->cholesky);
-  self->combinations = g_aligned_alloc0 (self->n_dependent * self->cholesky.stride + 1, sizeof (double), 64);
+  self->combinations =
+    apr_run_new_pages (run, self->n_dependent, self->cholesky.stride * sizeof (double), TRUE);
 }
 
 /* The part of the square of @feature that is left when the independent ones before it are taken out. */
