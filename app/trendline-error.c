@@ -29,6 +29,8 @@ get_title (const GError *error, gboolean is_gap)
     return _ ("The features are not those of the model");
   if (g_error_matches (error, APR_ERROR, APR_ERROR_RANGE))
     return _ ("A number is out of range");
+  if (g_error_matches (error, APR_ERROR, APR_ERROR_NO_MEMORY))
+    return _ ("There is not enough memory");
   if (g_error_matches (error, APR_ERROR, APR_ERROR_NOT_FINITE))
     return _ ("A number is not finite");
   if (error->domain == APR_SAFETENSORS_ERROR || g_error_matches (error, APR_ERROR, APR_ERROR_MODEL))

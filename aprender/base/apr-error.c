@@ -29,4 +29,5 @@ G_DEFINE_ENUM_TYPE (AprError,
                     G_DEFINE_ENUM_VALUE (APR_ERROR_MODEL, "model"),
                     G_DEFINE_ENUM_VALUE (APR_ERROR_FAILED, "failed"),
                     G_DEFINE_ENUM_VALUE (APR_ERROR_SYNTAX, "syntax"),
-                    G_DEFINE_ENUM_VALUE (APR_ERROR_STATE, "state"))
+                    G_DEFINE_ENUM_VALUE (APR_ERROR_STATE, "state"),
+                    G_DEFINE_ENUM_VALUE (APR_ERROR_NO_MEMORY, "no-memory"))

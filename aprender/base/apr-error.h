@@ -16,7 +16,7 @@ G_BEGIN_DECLS
  * AprError:
  * @APR_ERROR_SHAPE: the shapes of the arguments do not fit each other, or the model
  * @APR_ERROR_DTYPE: a dtype that the operation does not work with
- * @APR_ERROR_RANGE: an index or a number outside what the operation, or the memory, can hold
+ * @APR_ERROR_RANGE: an index or a number outside what the operation can hold
  * @APR_ERROR_EMPTY: no samples, or no features
  * @APR_ERROR_NOT_FINITE: a NaN or an infinity in the data
  * @APR_ERROR_WEIGHTS: a negative sample weight, or none above zero; or weights for a class that takes none
@@ -28,6 +28,7 @@ G_BEGIN_DECLS
  * @APR_ERROR_SYNTAX: a text that cannot be read, such as the indices of a slice or hypotheses
  * @APR_ERROR_STATE: what needs the sums of the samples, of a model that was loaded without them, or the samples of the
  * fit once more, with other samples
+ * @APR_ERROR_NO_MEMORY: no memory for what was asked for
  *
  * What can be wrong with arguments and data.
  *
@@ -49,6 +50,7 @@ typedef enum
   APR_ERROR_FAILED,
   APR_ERROR_SYNTAX,
   APR_ERROR_STATE,
+  APR_ERROR_NO_MEMORY,
 } AprError;
 
 APR_AVAILABLE_IN_ALL

@@ -11,7 +11,7 @@ gpointer apr_pages_new (gsize size, gboolean cleared);
 
 void apr_pages_free (gpointer pages);
 
-/* As g_malloc_n(), for what is as large as a file or a caller says: fails with %APR_ERROR_RANGE where there is no
+/* As g_malloc_n(), for what is as large as a file or a caller says: fails with %APR_ERROR_NO_MEMORY where there is no
  * memory for @what, such as “a tensor”. For no bytes it is not %NULL. */
 gpointer apr_memory_new (gsize n, gsize size, const char *what, GError **error);
 

@@ -85,8 +85,8 @@ apr_memory_new (gsize n, gsize size, const char *what, GError **error)
     n_bytes = G_MAXSIZE;
 
   if (memory == NULL)
-    g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "There is no memory for %s of %" G_GSIZE_FORMAT " bytes",
-                 what, n_bytes);
+    g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
+                 "There is no memory for %s of %" G_GSIZE_FORMAT " bytes", what, n_bytes);
 
   return memory;
 }

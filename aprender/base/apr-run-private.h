@@ -51,7 +51,7 @@ gpointer apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cl
 /* The same for a matrix of zeros, to be freed with g_free(). */
 double *apr_run_new_doubles (const AprRun *self, gsize n_rows, gsize n_columns);
 
-/* As g_cancellable_set_error_if_cancelled(), or fails with %APR_ERROR_RANGE where there was no memory. */
+/* As g_cancellable_set_error_if_cancelled(), or fails with %APR_ERROR_NO_MEMORY where there was no memory. */
 gboolean apr_run_set_error_if_cancelled (const AprRun *self, GError **error);
 
 /* Reports that @fraction of this part of the work is done. Only the thread that asked for the work may do so. It may be

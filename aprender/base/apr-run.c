@@ -54,7 +54,7 @@ apr_run_set_error_if_cancelled (const AprRun *self, GError **error)
   if (missing == 0)
     return g_cancellable_set_error_if_cancelled (self->cancellable, error);
 
-  g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+  g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                "There is no memory for a matrix of %" G_GSIZE_FORMAT " bytes", missing);
   return TRUE;
 }

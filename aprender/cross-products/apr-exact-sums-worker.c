@@ -100,7 +100,7 @@ apr_exact_sums_worker_new (const AprSumsKernel *kernel,
     self->sums = apr_pages_new (size, TRUE);
   if (self->sums == NULL)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                    "No memory for the cross products of %" G_GSIZE_FORMAT " columns", n_columns);
       apr_exact_sums_worker_free (self);
       return NULL;
@@ -386,7 +386,7 @@ check_memory (const AprExactSumsWorker *self, GError **error)
   if (missing == 0)
     return TRUE;
 
-  g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+  g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                "No memory for %" G_GSIZE_FORMAT " more columns of %" G_GSIZE_FORMAT " rows", missing,
                self->right.stride);
   return FALSE;

@@ -140,7 +140,7 @@ allocate_limbs (const AprExactSums *self, gsize n_limbs, gboolean cleared, GErro
   if (g_size_checked_mul (&size, self->n_entries, n_limbs * sizeof (gint64)))
     limbs = apr_pages_new (size, cleared);
   if (limbs == NULL)
-    g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+    g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                  "No memory for the cross products of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
                  " targets in %" G_GSIZE_FORMAT " bits each",
                  self->n_features, self->n_targets, 32 * n_limbs);

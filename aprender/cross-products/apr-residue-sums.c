@@ -149,7 +149,7 @@ sum_blocks (AprTeam *team, gpointer data, gsize part)
 static void
 set_no_memory (GError **error, gsize n_columns)
 {
-  g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+  g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                "No memory for the cross products of %" G_GSIZE_FORMAT " columns", n_columns);
 }
 

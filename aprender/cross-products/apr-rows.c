@@ -432,7 +432,7 @@ apr_rows_gather (
     data = g_try_malloc (MAX (size, 1));
   if (data == NULL)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                    "No memory for a copy of %" G_GSIZE_FORMAT " rows of %" G_GSIZE_FORMAT " columns of %s",
                    n_rows, self->n_columns, self->name);
       return NULL;

@@ -440,7 +440,7 @@ transpose_x (const Samples *samples, guint n_threads, GError **error)
   transposition.to = g_try_malloc_n (samples->n * rows->n_columns, floats ? sizeof (float) : sizeof (double));
   if (transposition.to == NULL)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                    "No memory for %" G_GSIZE_FORMAT " samples of %" G_GSIZE_FORMAT " features", samples->n,
                    rows->n_columns);
       return NULL;

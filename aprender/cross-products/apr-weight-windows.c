@@ -196,7 +196,7 @@ apr_weight_windows_init (AprWeightWindows *self, const AprRows *weights, GError 
   self->rows = g_try_new (gsize, n_rows);
   if (self->rows == NULL && n_rows > 0)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                    "No memory for a list of %" G_GSIZE_FORMAT
                    " rows whose weights are many powers of two away from those of most",
                    n_rows);
@@ -231,8 +231,8 @@ apr_weight_windows_get_main (const AprWeightWindows *self, const AprRows *weight
 
   if (data == NULL)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "No memory for a copy of %" G_GSIZE_FORMAT " weights",
-                   weights->n_rows);
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
+                   "No memory for a copy of %" G_GSIZE_FORMAT " weights", weights->n_rows);
       return NULL;
     }
 

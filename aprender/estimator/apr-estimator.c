@@ -495,8 +495,8 @@ apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *can
  * This blocks; [method@Apr.Estimator.fit_async] does not.
  *
  * Returns: true, or false with the model as it was: %APR_ERROR_SHAPE, %APR_ERROR_DTYPE, %APR_ERROR_EMPTY,
- *   %APR_ERROR_NOT_FINITE, %APR_ERROR_WEIGHTS, %APR_ERROR_RANGE, %APR_ERROR_FEATURE_NAMES, %G_IO_ERROR_PENDING where
- *   another fit of this model runs, %G_IO_ERROR_CANCELLED, or what the subclass gives
+ *   %APR_ERROR_NOT_FINITE, %APR_ERROR_WEIGHTS, %APR_ERROR_RANGE, %APR_ERROR_NO_MEMORY, %APR_ERROR_FEATURE_NAMES,
+ *   %G_IO_ERROR_PENDING where another fit of this model runs, %G_IO_ERROR_CANCELLED, or what the subclass gives
  *
  * Since: 0.1
  */

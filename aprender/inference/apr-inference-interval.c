@@ -591,7 +591,7 @@ apr_inference_predict_interval (const AprInference *self,
   upper_ends = g_try_malloc (MAX (size, 1));
   if (lower_ends == NULL || upper_ends == NULL)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "No memory for %" G_GSIZE_FORMAT " intervals",
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "No memory for %" G_GSIZE_FORMAT " intervals",
                    n_values);
       return FALSE;
     }

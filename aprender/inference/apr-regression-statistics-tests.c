@@ -199,7 +199,7 @@ test_hypothesis (AprRegressionStatistics *self,
  *
  * Returns: (transfer full): the test; `NULL` with %APR_ERROR_SHAPE, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE,
  *   %APR_ERROR_RANGE where a hypothesis has no term, is about a term that depends on others, or follows from the other
- *   hypotheses, or where there is no memory, or %APR_ERROR_NOT_FITTED where the statistics come from no model
+ *   hypotheses, %APR_ERROR_NO_MEMORY, or %APR_ERROR_NOT_FITTED where the statistics come from no model
  *
  * Since: 0.1
  */

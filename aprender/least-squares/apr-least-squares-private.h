@@ -32,7 +32,7 @@ typedef struct
 
 void apr_least_squares_clear (AprLeastSquares *self);
 
-/* Fails with %G_IO_ERROR_CANCELLED where @run is cancelled, and with %APR_ERROR_RANGE where there is no memory. */
+/* Fails with %G_IO_ERROR_CANCELLED where @run is cancelled, and with %APR_ERROR_NO_MEMORY where there is no memory. */
 gboolean apr_least_squares_solve (AprLeastSquares *self,
                                   const AprExactSums *sums,
                                   const AprLeastSquaresOptions *options,

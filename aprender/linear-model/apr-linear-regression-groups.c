@@ -39,7 +39,6 @@ typedef struct
   AprLinearOptions options;
   AprTensor *alphas; /* (owned) (nullable) */
   AprRun run;
-  gsize missing; /* what the run watches */
 
   AprTensor *data[3]; /* (unowned) X, y and, which may be NULL, the weights */
   AprRows rows[3];    /* the same */
@@ -57,9 +56,11 @@ typedef struct
   double told;
   gsize n_done; /* atomic: rows */
 
-  gint stop; /* atomic: there is a value that is not finite, or it is cancelled */
+  gint stop; /* atomic: there is a value that is not finite or no memory, or it is cancelled */
   GMutex lock;
   GHashTable *errors; /* (owned) under the lock */
+  GError
+    *error; /* (owned) (nullable) under the lock: that there is no memory, which is no matter of a group */
 } Call;
 
 static void
@@ -67,6 +68,7 @@ call_clear (Call *self)
 {
   g_clear_pointer (&self->alphas, apr_tensor_unref);
   g_clear_pointer (&self->errors, g_hash_table_unref);
+  g_clear_error (&self->error);
   apr_row_groups_clear (&self->groups);
   g_free (self->coefficients);
   g_free (self->intercepts);
@@ -214,11 +216,17 @@ store (const Call *call, gpointer to, gsize group, gsize n, const double *values
 static void
 fail (Call *call, gsize group, GError *error)
 {
-  if (error == NULL || g_error_matches (error, APR_ERROR, APR_ERROR_NOT_FINITE) ||
+  gboolean no_memory = g_error_matches (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+
+  if (error == NULL || no_memory || g_error_matches (error, APR_ERROR, APR_ERROR_NOT_FINITE) ||
       apr_run_is_cancelled (&call->run))
     {
-      g_clear_error (&error);
       g_atomic_int_set (&call->stop, TRUE);
+      g_mutex_lock (&call->lock);
+      if (no_memory && call->error == NULL)
+        call->error = g_steal_pointer (&error);
+      g_mutex_unlock (&call->lock);
+      g_clear_error (&error);
       return;
     }
 
@@ -244,7 +252,7 @@ tell_progress (Call *call)
 static void
 fit_group (Call *call, gsize group, Scratch *scratch, guint n_threads)
 {
-  AprRun run = { .n_threads = n_threads, .cancellable = call->run.cancellable, .missing = &call->missing };
+  AprRun run = { .n_threads = n_threads, .cancellable = call->run.cancellable };
   g_auto (AprLeastSquares) solution = { NULL };
   GError *error = NULL;
   AprRows rows[3] = { 0 };
@@ -410,7 +418,7 @@ prepare (Call *call, AprTensor *labels, GError **error)
     call->coefficients = g_try_malloc (size);
   if (call->coefficients == NULL)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                    "No memory for the coefficients of %" G_GSIZE_FORMAT " groups, %" G_GSIZE_FORMAT
                    " targets and %" G_GSIZE_FORMAT " features",
                    call->groups.n_groups, call->n_targets, call->n_features);
@@ -440,8 +448,7 @@ run_fit_groups (AprEstimator *estimator, gpointer user_data, GCancellable *cance
   call.run = (AprRun){ .n_threads = call.options.n_threads,
                        .cancellable = cancellable,
                        .progress = report,
-                       .progress_data = &call,
-                       .missing = &call.missing };
+                       .progress_data = &call };
   call.n_features = apr_tensor_get_shape (arguments->x, NULL)[1];
   call.n_targets =
     apr_tensor_get_n_dims (arguments->y) == 2 ? apr_tensor_get_shape (arguments->y, NULL)[1] : 1;
@@ -449,8 +456,13 @@ run_fit_groups (AprEstimator *estimator, gpointer user_data, GCancellable *cance
     return FALSE;
 
   fit_all (&call);
-  if (apr_run_set_error_if_cancelled (&call.run, error))
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
+  if (call.error != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&call.error));
+      return FALSE;
+    }
   if (call.stop)
     return apr_rows_check_finite (&call.rows[0], error) && apr_rows_check_finite (&call.rows[1], error);
 

@@ -55,7 +55,7 @@ apr_linear_results_predict (const AprLinearResults *self, AprTensor *x, const Ap
   data = g_try_malloc (MAX (size, 1));
   if (data == NULL)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "No memory for %" G_GSIZE_FORMAT " predictions",
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "No memory for %" G_GSIZE_FORMAT " predictions",
                    n_elements);
       return NULL;
     }

@@ -209,7 +209,7 @@ apr_linear_regression_compute_condition_number_async (AprLinearRegression *self,
  * Ends what [method@Apr.LinearRegression.compute_condition_number_async] began.
  *
  * Returns: the number as [method@Apr.LinearRegression.compute_condition_number] has it; 0 with
- *   %G_IO_ERROR_CANCELLED, or %APR_ERROR_RANGE where there is no memory
+ *   %G_IO_ERROR_CANCELLED, or %APR_ERROR_NO_MEMORY where there is no memory
  *
  * Since: 0.1
  */

@@ -123,9 +123,9 @@ get_statistics (AprLinearRegression *self, gsize target, GCancellable *cancellab
  *
  * Returns: (transfer full): the statistics; `NULL` with %APR_ERROR_NOT_FITTED, %APR_ERROR_STATE where the model was
  *   loaded from a file without its sums, %APR_ERROR_MODEL where no samples can have the sums of its file,
- *   %APR_ERROR_RANGE where there is no such target or no memory, %APR_ERROR_FEATURE_NAMES where a feature is called
- *   “(Intercept)” beside an intercept, or %APR_ERROR_FAILED where the fit was not one of ordinary least squares: with
- *   alpha, alphas or positive
+ *   %APR_ERROR_RANGE where there is no such target, %APR_ERROR_NO_MEMORY, %APR_ERROR_FEATURE_NAMES where a feature is
+ *   called “(Intercept)” beside an intercept, or %APR_ERROR_FAILED where the fit was not one of ordinary least squares:
+ *   with alpha, alphas or positive
  *
  * Since: 0.1
  */

@@ -47,7 +47,8 @@ fail_errno (GError **error, int saved_errno)
 static gboolean
 fail_memory (GError **error, guint64 size)
 {
-  g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "There is no memory for %" G_GUINT64_FORMAT " bytes", size);
+  g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "There is no memory for %" G_GUINT64_FORMAT " bytes",
+               size);
   return FALSE;
 }
 

@@ -38,6 +38,8 @@ apr_serve_response_fail_with (AprServeResponse *self, const GError *error)
     return apr_serve_response_fail (self, 404, "E_NO_MODEL", error->message);
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY))
     return apr_serve_response_fail (self, 503, "E_BUSY", error->message);
+  if (g_error_matches (error, APR_ERROR, APR_ERROR_NO_MEMORY))
+    return apr_serve_response_fail (self, 503, "E_NO_MEMORY", error->message);
 
   return apr_serve_response_fail (
     self, 400, g_error_matches (error, APR_ERROR, APR_ERROR_EMPTY) ? "E_EMPTY_BATCH" : "E_INVALID_INPUT",

@@ -412,7 +412,7 @@ allocate_block (AprArrowStream *self, GError **error)
         role->rows = g_try_malloc (size);
       if (role->rows == NULL)
         {
-          g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+          g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                        "No memory for %" G_GSIZE_FORMAT " rows of %u columns", self->block_rows,
                        self->columns->len);
           return FALSE;

@@ -77,7 +77,7 @@ check_dtype (AprTensor *self, AprDType dtype, GError **error)
  * Nothing is copied if the bytes are aligned, as they are in every file that this library writes. Otherwise the first
  * call makes an aligned copy, which the tensor keeps.
  *
- * Fails with %APR_ERROR_DTYPE if the dtype is not F32, and with %APR_ERROR_RANGE if there is no memory for the copy.
+ * Fails with %APR_ERROR_DTYPE if the dtype is not F32, and with %APR_ERROR_NO_MEMORY if there is none for the copy.
  *
  * Returns: (array length=n_values) (transfer none) (nullable): the elements, owned by the tensor; `NULL` on failure, or
  *   without an error if there are no elements

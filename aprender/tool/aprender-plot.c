@@ -232,6 +232,7 @@ plot_feature (AprLinearRegression *model, const Data *data, const PlotOptions *o
   g_autoptr (AprTensor) lower = NULL;
   g_autoptr (AprTensor) upper = NULL;
   double line_x[N_LINE];
+  g_autoptr (GError) no_band = NULL;
   gsize feature;
 
   if (!find_feature (model, options->feature, &feature, error))
@@ -244,10 +245,15 @@ plot_feature (AprLinearRegression *model, const Data *data, const PlotOptions *o
   line_y = get_column (predictions, N_LINE, 0);
   /* A model without its sums has a line, but no band. */
   if (apr_linear_regression_predict_interval (model, line, 0.95, APR_INTERVAL_CONFIDENCE, &lower, &upper,
-                                              NULL))
+                                              &no_band))
     {
       lower_y = get_column (lower, N_LINE, 0);
       upper_y = get_column (upper, N_LINE, 0);
+    }
+  else if (g_error_matches (no_band, APR_ERROR, APR_ERROR_NO_MEMORY))
+    {
+      g_propagate_error (error, g_steal_pointer (&no_band));
+      return NULL;
     }
 
   return apr_plot_new_feature (values, actual, data->n_rows, line_x, line_y, lower_y, upper_y, N_LINE,

@@ -38,6 +38,7 @@ declare module 'gi://Apr?version=1.0' {
       static FAILED: number;
       static SYNTAX: number;
       static STATE: number;
+      static NO_MEMORY: number;
     }
 
     /** What is wrong with a file. */

@@ -27,8 +27,8 @@ if (_here / 'Apr-1.0.typelib').exists():
 
 _gi.require_version('Apr', '1.0')
 from gi.repository import Apr  # noqa: E402
-from gi.overrides.aprender.errors import (AprError, ArgumentError, DataError, NotFittedError,  # noqa: E402, F401
-                                          TensorNotFoundError)
+from gi.overrides.aprender.errors import (AprError, ArgumentError, DataError, NoMemoryError,  # noqa: E402, F401
+                                          NotFittedError, TensorNotFoundError)
 
 __version__ = Apr.__version__
 

@@ -75,8 +75,20 @@ class Errors(TestCase):
         # errors.py is imported without the typelib, and has them as numbers.
         from gi.overrides.aprender import errors
 
-        self.assertEqual((errors.NOT_FITTED, errors.FAILED), (Apr.Error.NOT_FITTED, Apr.Error.FAILED))
+        self.assertEqual((errors.NOT_FITTED, errors.FAILED, errors.NO_MEMORY),
+                         (Apr.Error.NOT_FITTED, Apr.Error.FAILED, Apr.Error.NO_MEMORY))
         self.assertEqual(errors.TENSOR_NOT_FOUND, Apr.SafetensorsError.NOT_FOUND)
+
+    def test_no_memory(self):
+        from gi.overrides.aprender import errors
+
+        error = errors.make('There is no memory for a matrix of 8 bytes', 'apr-error-quark', Apr.Error.NO_MEMORY)
+        self.assertIsInstance(error, MemoryError)
+        self.assertIsInstance(error, GLib.Error)
+        self.assertNotIsInstance(error, ValueError)
+        self.assertTrue(error.matches(Apr.error_quark(), Apr.Error.NO_MEMORY))
+        self.assertEqual(str(error), 'There is no memory for a matrix of 8 bytes')
+        self.assertIsInstance(pickle.loads(pickle.dumps(error)), MemoryError)
 
     @needs_numpy
     def test_single_numbers(self):

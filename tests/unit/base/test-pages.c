@@ -63,7 +63,7 @@ test_too_much (void)
   g_assert_null (apr_run_new_doubles (&watching, G_MAXSIZE / 32, 2));
   g_assert_true (apr_run_is_cancelled (&watching));
   g_assert_true (apr_run_set_error_if_cancelled (&watching, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
   g_assert_cmpstr (error->message, ==, "There is no memory for a matrix of 1152921504606846976 bytes");
   g_assert_null (apr_pages_new (G_MAXSIZE, FALSE));
   g_assert_null (apr_pages_new (G_MAXSSIZE, FALSE));
@@ -96,12 +96,12 @@ test_reported (void)
   g_assert_nonnull (nothing);
   memset (some, 1, 24);
   g_assert_null (apr_memory_new (G_MAXSSIZE / 8, 8, "a test", &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
   if (GLIB_SIZEOF_SIZE_T == 8)
     assert_message_has (error, "There is no memory for a test of 9223372036854775800 bytes");
   g_clear_error (&error);
   g_assert_null (apr_memory_new (G_MAXSIZE / 8 + 2, 8, "a test", &error)); /* 8 bytes, if it wrapped around */
-  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
 }
 
 int

@@ -107,7 +107,7 @@ test_no_memory (gconstpointer user_data)
       g_assert_true (added || !ended);
       if (!added)
         {
-          g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+          g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
           assert_message_has (error, "o memory for ");
           g_clear_error (&error);
           n_failed++;

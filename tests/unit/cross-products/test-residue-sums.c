@@ -464,7 +464,7 @@ __wrap_apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_ter
   if (!memory_is_short)
     return __real_apr_exact_sums_cover (self, min, max, n_terms, error);
 
-  g_set_error_literal (error, APR_ERROR, APR_ERROR_RANGE, "No memory");
+  g_set_error_literal (error, APR_ERROR, APR_ERROR_NO_MEMORY, "No memory");
   return FALSE;
 }
 
@@ -499,7 +499,7 @@ test_no_memory (gconstpointer data)
       apr_exact_sums_set_progress (sums, wait_a_little, NULL);
       g_assert_false (
         apr_residue_sums_update (sums, kernel->residues, &x_rows, &y_rows, NULL, 3, NULL, left, &error));
-      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
     }
   memory_is_short = FALSE;
 }

@@ -293,7 +293,7 @@ solve_until (const Case *c, const Data *data, Way way, gint question, gint matri
   g_atomic_int_set (&n_matrices, G_MAXINT);
   if (ended && way != CONDITION && question == G_MAXINT)
     {
-      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
       assert_message_has (error, "There is no memory for a matrix of 184467440737095516");
     }
   else if (ended && way != CONDITION)

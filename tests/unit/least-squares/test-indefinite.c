@@ -28,6 +28,18 @@ __wrap_g_cancellable_is_cancelled (GCancellable *cancellable)
   return __real_g_cancellable_is_cancelled (cancellable);
 }
 
+static gboolean memory_is_short;
+
+gpointer __real_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared);
+
+gpointer __wrap_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared);
+
+gpointer
+__wrap_apr_run_new_pages (const AprRun *self, gsize n, gsize size, gboolean cleared)
+{
+  return __real_apr_run_new_pages (self, memory_is_short ? G_MAXSIZE : n, size, cleared);
+}
+
 static const AprRun one_thread = { .n_threads = 1 };
 static const gboolean none_excluded[MAX_N] = { FALSE };
 
@@ -157,11 +169,13 @@ test_too_large (void)
 {
   g_auto (AprProducts) products = { 0 };
   const gboolean excluded[3] = { FALSE, TRUE, FALSE };
+  gsize missing = 0;
+  const AprRun watching = apr_run_watch_memory (&one_thread, &missing);
   gsize feature = MAX_N;
   gsize i;
   mpz_t entry;
 
-  g_test_summary ("Products that no double holds beside their squares.");
+  g_test_summary ("Products that no double holds beside their squares; without memory, it is not known.");
 
   (void) apr_products_init_zeros (&products, 3, 0, 20, &(AprRun){ 0 });
   mpz_init_set_ui (entry, 1);
@@ -174,6 +188,11 @@ test_too_large (void)
   g_assert_true (apr_products_prove_indefinite (&products, none_excluded, &one_thread, &feature));
   g_assert_cmpuint (feature, ==, 2);
   g_assert_false (apr_products_prove_indefinite (&products, excluded, &one_thread, &feature));
+
+  memory_is_short = TRUE;
+  g_assert_false (apr_products_prove_indefinite (&products, none_excluded, &watching, &feature));
+  g_assert_true (apr_run_is_cancelled (&watching));
+  memory_is_short = FALSE;
 }
 
 #define N_HOSTILE 60

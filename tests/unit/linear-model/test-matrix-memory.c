@@ -238,7 +238,7 @@ test_no_memory (gconstpointer user_data)
           else
             {
               g_assert_null (found);
-              g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+              g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
               assert_message_has (error, "There is no memory for a matrix of 184467440737095516");
               g_clear_error (&error);
               found = call (&data, &error);
@@ -290,7 +290,7 @@ test_condition_number (void)
   apr_linear_regression_compute_condition_number_async (model, 0, NULL, condition_number_cb, &error);
   while (error == NULL)
     g_main_context_iteration (NULL, TRUE);
-  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
   g_atomic_int_set (&n_matrices, G_MAXINT);
   g_assert_cmpfloat_with_epsilon (apr_linear_regression_compute_condition_number (model), 4.0 / 3, 1e-3);
 }
@@ -307,7 +307,7 @@ test_save (void)
   g_atomic_int_set (&n_matrices, 0);
   g_assert_null (apr_estimator_to_bytes (APR_ESTIMATOR (model), &error));
   g_atomic_int_set (&n_matrices, G_MAXINT);
-  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
   g_clear_error (&error);
   bytes = apr_estimator_to_bytes (APR_ESTIMATOR (model), &error);
   g_assert_no_error (error);
@@ -359,7 +359,7 @@ test_groups (void)
       if (ended)
         g_assert_no_error (error);
       else
-        g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
       g_assert_cmpint (fits != NULL, ==, ended);
     }
   g_assert_cmpint (matrix, >, N_GROUPS);

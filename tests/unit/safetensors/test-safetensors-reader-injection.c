@@ -345,7 +345,7 @@ test_tensor_fails (Folder *folder, gconstpointer unused)
     const char *message;
   } cases[] = {
     { { CALL_PREAD, 0, 1, EIO }, g_io_error_quark, G_IO_ERROR_FAILED, "Input/output error" },
-    { { CALL_MALLOC, 0, 1, ENOMEM }, apr_error_quark, APR_ERROR_RANGE, "There is no memory for 4 bytes" },
+    { { CALL_MALLOC, 0, 1, ENOMEM }, apr_error_quark, APR_ERROR_NO_MEMORY, "There is no memory for 4 bytes" },
   };
   g_autofree char *path = write_model (folder);
   g_autoptr (AprSafetensorsReader) reader = NULL;
@@ -387,7 +387,7 @@ test_no_memory_for_header (Folder *folder, gconstpointer unused)
 
   inject (&next);
   g_assert_null (reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
   g_assert_cmpstr (error->message, ==, expected);
 }
 
@@ -412,7 +412,7 @@ test_no_memory_for_stream (void)
       reader = apr_safetensors_reader_new_from_stream (stream, NULL, &error);
       if (i < G_N_ELEMENTS (faults))
         {
-          g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+          g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
           g_assert_cmpstr (error->message, ==,
                            i == 0 ? "There is no memory for 65536 bytes"
                                   : "There is no memory for 131072 bytes");

@@ -464,6 +464,21 @@ test_hostile (Fixture *fixture, gconstpointer data)
   g_string_free (response.body, TRUE);
 }
 
+/* What no client is to blame for. */
+static void
+test_no_memory (Fixture *fixture, gconstpointer data)
+{
+  AprServeResponse response = { .body = g_string_new (NULL) };
+  g_autoptr (GError) error =
+    g_error_new (APR_ERROR, APR_ERROR_NO_MEMORY, "There is no memory for a matrix of 8 bytes");
+
+  g_assert_false (apr_serve_response_fail_with (&response, error));
+  g_assert_cmpuint (response.status, ==, 503);
+  g_assert_cmpstr (response.body->str, ==,
+                   "{\"error\":\"There is no memory for a matrix of 8 bytes\",\"code\":\"E_NO_MEMORY\"}\n");
+  g_string_free (response.body, TRUE);
+}
+
 static void
 test_routes (Fixture *fixture, gconstpointer data)
 {
@@ -652,6 +667,7 @@ main (int argc, char **argv)
   ADD ("names", "[\"a\",\"b \\\"\",\"c\"]", test_names);
   ADD ("wrong-rows", NULL, test_wrong_rows);
   ADD ("hostile", NULL, test_hostile);
+  ADD ("no-memory", NULL, test_no_memory);
   ADD ("routes", NULL, test_routes);
   ADD ("models", NULL, test_models);
   ADD ("v2", "[\"a\",\"b\",\"c\"]", test_v2);

@@ -14,6 +14,7 @@ from gi.repository import Gio, GLib
 # The codes of Apr.Error that have an exception of their own; this module is imported without the typelib.
 NOT_FITTED = 6
 FAILED = 9
+NO_MEMORY = 12
 # That of Apr.SafetensorsError.
 TENSOR_NOT_FOUND = 16
 
@@ -59,6 +60,12 @@ class ArgumentError(TypeError, ValueError):
         super().__init__(message)
         # The name of a column that does not hold numbers, and what it holds.
         self.column = column
+
+
+class NoMemoryError(AprError, MemoryError):
+    """No memory for what was asked for."""
+
+    __module__ = 'aprender'
 
 
 class TensorNotFoundError(AprError, KeyError):
@@ -122,7 +129,8 @@ def make(message, domain, code):
         return error
 
     if domain == _APR:
-        kind = _find_not_fitted() if code == NOT_FITTED else AprError if code == FAILED else DataError
+        kind = (_find_not_fitted() if code == NOT_FITTED else
+                {FAILED: AprError, NO_MEMORY: NoMemoryError}.get(code, DataError))
     elif domain == _SAFETENSORS:
         kind = TensorNotFoundError if code == TENSOR_NOT_FOUND else DataError
     else:
