@@ -64,7 +64,7 @@ append (Numbers *numbers, AprTensor *tensor, GError **error)
 
       if (more == NULL)
         {
-          g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+          g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                        _ ("There is no memory for more than %lu numbers of the table"), (gulong) numbers->n);
           return FALSE;
         }
@@ -176,7 +176,7 @@ diagnose_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *c
  * Computes how well the model fits each row of the table, which is read again for it.
  *
  * The rows take memory, as much as a number of eight bytes for each cell. The session may do something else meanwhile.
- * Fails with %G_IO_ERROR_NO_SPACE where there is not so much memory, with %G_IO_ERROR_NOT_FOUND if no model was fitted
+ * Fails with %APR_ERROR_NO_MEMORY where there is not so much memory, with %G_IO_ERROR_NOT_FOUND if no model was fitted
  * to a table, and as reading a table and statistics do.
  */
 void

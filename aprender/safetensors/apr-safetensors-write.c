@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-safetensors-write-private.h"
+#include "aprender/base/apr-error.h"
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/safetensors/apr-safetensors-shards-private.h"
 
@@ -188,7 +189,7 @@ apr_safetensors_write_bytes (AprSafetensorsJob *job,
 
   if (bytes == NULL)
     {
-      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_OVERFLOW,
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                    "there is no memory for the %" G_GUINT64_FORMAT " bytes", layout->size);
       return NULL;
     }
@@ -211,7 +212,7 @@ apr_safetensors_write_bytes (AprSafetensorsJob *job,
  * Blocks while the tensors are copied and their sources are read;
  * [method@Apr.SafetensorsWriter.write_to_bytes_async] does not.
  *
- * Fails with %APR_SAFETENSORS_ERROR_OVERFLOW if there is not enough memory, and otherwise like
+ * Fails with %APR_ERROR_NO_MEMORY if there is not enough memory, and otherwise like
  * [method@Apr.SafetensorsWriter.write_to_file].
  *
  * Returns: (transfer full): the bytes

@@ -6,6 +6,7 @@
 
 #include <gio/gfiledescriptorbased.h>
 
+#include "aprender/base/apr-error.h"
 #include "aprender/base/apr-task-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -246,7 +247,7 @@ apr_table_reader_fail_with_block (AprTableReader *self,
 
   if (first->no_memory)
     {
-      g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_NO_SPACE, "%s: no memory for so much data",
+      g_set_error (&self->error, APR_ERROR, APR_ERROR_NO_MEMORY, "%s: no memory for so much data",
                    self->name);
       return fail (self, error);
     }

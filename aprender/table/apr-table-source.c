@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-error.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/table/apr-decimal-private.h"
 #include "aprender/table/apr-gzip-private.h"
@@ -357,7 +358,7 @@ read_block (AprTableSource *self, AprTableText *text, GCancellable *cancellable,
     }
   if (!has_room)
     {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE, "no memory for so much data");
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "no memory for so much data");
       return FALSE;
     }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/table/apr-zstd-private.h"
 
+#include "aprender/base/apr-error.h"
+
 #ifdef APR_ZSTD
 # include <zstd.h>
 
@@ -103,7 +105,7 @@ apr_zstd_decompressor_new (GError **error)
 
   if (self->stream == NULL)
     {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE, "no memory to decompress zstd data");
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "no memory to decompress zstd data");
       return NULL;
     }
 

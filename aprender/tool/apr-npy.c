@@ -288,7 +288,7 @@ read_array (AprNpyRead read, gpointer source, gsize size, GError **error)
 
       if (larger == NULL)
         {
-          g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+          g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                        "no memory for an array of %" G_GSIZE_FORMAT " bytes", size);
           return NULL;
         }
@@ -323,7 +323,7 @@ apr_npy_read (AprNpyRead read, gpointer source, GError **error)
     return NULL;
   if (!count_bytes (&header, &size))
     {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                    "no memory for an array as large as its header says");
       return NULL;
     }
@@ -346,7 +346,7 @@ apr_npy_read (AprNpyRead read, gpointer source, GError **error)
       bytes = turned;
       if (bytes == NULL)
         {
-          g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE, "no memory to turn the array round");
+          g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "no memory to turn the array round");
           return NULL;
         }
     }
