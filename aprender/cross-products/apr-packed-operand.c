@@ -386,10 +386,11 @@ count_most (const AprPackedOperand *self)
 
 /* Cuts a panel; false where a value does not fit into the exponent of its column. */
 static gboolean
-cut_panel (AprPackedOperand *self, gsize first, gsize n_rows, gboolean measured, gboolean all)
+cut_panel (AprPackedOperand *self, gsize panel, gsize n_rows, gboolean measured, gboolean all)
 {
   const guint most = count_most (self);
-  guint *n_slices = &self->n_slices[first / self->panel];
+  const gsize first = panel * self->panel;
+  guint *n_slices = &self->n_slices[panel];
   guint n[APR_BYTE_PANEL];
   gsize i;
 
@@ -411,13 +412,12 @@ cut_panel (AprPackedOperand *self, gsize first, gsize n_rows, gboolean measured,
         }
       *n_slices = MAX (*n_slices, MIN (n[i], most));
       if (n[i] > count_first (self) && !all && !self->in_two)
-        return cut_panel (self, first, n_rows, measured, TRUE);
+        return cut_panel (self, panel, n_rows, measured, TRUE);
     }
 
   if (self->turned != NULL)
-    self->bytes->turn (apr_packed_operand_get_tiles (self, first / self->panel), n_rows / APR_BYTE_STEP,
-                       *n_slices,
-                       self->turned + first / self->panel * apr_packed_operand_get_tiles_size (self));
+    self->bytes->turn (apr_packed_operand_get_tiles (self, panel), n_rows / APR_BYTE_STEP, *n_slices,
+                       self->turned + panel * apr_packed_operand_get_tiles_size (self));
   for (i = 0; i < self->panel; i++)
     if (n[i] > most)
       add_rest (self, first + i, n_rows);
@@ -426,9 +426,9 @@ cut_panel (AprPackedOperand *self, gsize first, gsize n_rows, gboolean measured,
 
 /* Whether a panel was cut into all in the block before. */
 static gboolean
-had_all (const AprPackedOperand *self, gsize first)
+had_all (const AprPackedOperand *self, gsize panel)
 {
-  return first < self->n_main && self->n_slices[first / self->panel] > count_first (self);
+  return panel * self->panel < self->n_main && self->n_slices[panel] > count_first (self);
 }
 
 /* The exponents that the first rows bring, for a first block: what they do not hold for is measured. */
@@ -515,14 +515,14 @@ apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows)
   /* Where the factor of a column, or what a double is multiplied by first, is at least 1, so that however small a
    * value is, their product is exact. */
   gint max = self->cut == APR_PACKING_BYTES ? APR_BYTE_TOP : APR_SLICE_TOP + APR_SLICE_BITS;
-  gsize i;
+  gsize panel;
 
   if (!take_exponents (self, n_rows, max))
     return FALSE;
 
   self->in_two = self->cut == APR_PACKING_SLICES && self->kernel->multiply_whole != NULL;
-  for (i = 0; i < self->n; i += self->panel)
-    if (!cut_panel (self, i, n_rows, i >= self->n_main, had_all (self, i)))
+  for (panel = 0; panel * self->panel < self->n; panel++)
+    if (!cut_panel (self, panel, n_rows, panel * self->panel >= self->n_main, had_all (self, panel)))
       {
         self->n = self->n_main;
         self->in_two = FALSE;
@@ -534,11 +534,11 @@ apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows)
 void
 apr_packed_operand_slice (AprPackedOperand *self, gsize n_rows)
 {
-  gsize first;
+  gsize panel;
 
   self->in_two = FALSE;
-  for (first = 0; first < self->n; first += self->panel)
-    (void) cut_panel (self, first, n_rows, TRUE, had_all (self, first));
+  for (panel = 0; panel * self->panel < self->n; panel++)
+    (void) cut_panel (self, panel, n_rows, TRUE, had_all (self, panel));
 }
 
 void
