@@ -31,8 +31,8 @@ apr_run_is_cancelled (const AprRun *self)
          (self->cancellable != NULL && g_cancellable_is_cancelled (self->cancellable));
 }
 
-/* Returns @self as it is for a function that fails where there is no memory: *@missing, which is 0, is told, unless the
- * caller watches. */
+/* For functions that fail where there is no memory. Returns @self, but that *@missing, which is 0, becomes the number
+ * of bytes that there was no memory for. A caller that watches already is told instead. */
 static inline AprRun
 apr_run_watch_memory (const AprRun *self, gsize *missing)
 {

@@ -377,7 +377,7 @@ try_whole (AprExactSumsWorker *self, gsize n_rows)
   return FALSE;
 }
 
-/* The columns of @right and @left are more where the values of a column are far apart. */
+/* Where the values of a column are far apart, the operands need more columns than they had room for. */
 static gboolean
 check_memory (const AprExactSumsWorker *self, GError **error)
 {

@@ -124,7 +124,7 @@ void apr_packed_operand_reset (AprPackedOperand *self);
 void apr_packed_operand_forget (AprPackedOperand *self);
 
 /* A new remainder column of @owner, all 0; what apr_packed_operand_get () returned before is no longer valid. Where
- * there is no memory for it, it is some other one. */
+ * there is no memory, @missing says so, and it is one of the columns that there are. */
 gsize apr_packed_operand_add_remainder (AprPackedOperand *self, gsize owner, gint offset);
 
 /* Finds the exponents, and puts what is too small for a column into remainder columns; calls @outgrow for columns of

@@ -314,6 +314,7 @@ find_distance_of_rows (const AprCovariance *self,
   AprDoubleDoubles basis = apr_covariance_get_basis (inference, TRUE, run);
   AprDoubleDouble distance = { NAN, 0 };
   gboolean have_memory = scaled.high != NULL && g.high != NULL && basis.high != NULL;
+  gboolean reduced;
   gsize i;
   gsize j;
 
@@ -328,11 +329,10 @@ find_distance_of_rows (const AprCovariance *self,
     }
   if (have_memory)
     apr_double_doubles_subtract_product (g, basis, scaled, n, n_rows, n, run);
-  if (!have_memory || !orthonormalise (g, n, differences, n_rows, run))
-    distance = (AprDoubleDouble){ NAN, 0 };
-  else if (self->scores.high == NULL)
+  reduced = have_memory && orthonormalise (g, n, differences, n_rows, run);
+  if (reduced && self->scores.high == NULL)
     distance = apr_dd_divide (sum_squares (differences, n_rows), self->factor);
-  else
+  else if (reduced)
     {
       AprDoubleDoubles matrix = apr_covariance_transform (self, g, n_rows, run);
 

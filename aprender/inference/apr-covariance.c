@@ -279,6 +279,7 @@ apr_covariance_test (const AprCovariance *self,
   AprDoubleDoubles basis = apr_covariance_get_basis (inference, TRUE, run);
   AprDoubleDoubles g = apr_double_doubles_new (inference->n, n_rows, run);
   AprDoubleDoubles matrix = { NULL };
+  gboolean known;
   gsize i;
   gsize j;
 
@@ -303,14 +304,13 @@ apr_covariance_test (const AprCovariance *self,
       p_values[i] = apr_t_two_sided (t_values[i], df);
     }
   *independent = TRUE;
-  if (apr_run_is_cancelled (run))
-    test->f_statistic = NAN;
-  else if (!self->unknown && n_rows == 1)
+  known = !self->unknown && !apr_run_is_cancelled (run);
+  if (known && n_rows == 1)
     {
       test->f_statistic = t_values[0] * t_values[0];
       test->f_p_value = p_values[0];
     }
-  else if (!self->unknown)
+  else if (known)
     {
       test->f_statistic =
         apr_covariance_find_distance (self, terms, factors, values, n_rows, independent, run) /

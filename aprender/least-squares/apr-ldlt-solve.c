@@ -145,9 +145,11 @@ apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x
     doubles = apr_double_doubles_new (1, n, run);
   else
     numbers = apr_numbers_new (n, self->precision);
-  memset (x, 0, n * sizeof *x);
-  if (doubles.high == NULL && numbers == NULL)
-    return 0;
+  if (in_doubles && doubles.high == NULL)
+    {
+      memset (x, 0, n * sizeof *x);
+      return 0;
+    }
 
   mpz_init (value);
   for (i = 0; i < n; i++)

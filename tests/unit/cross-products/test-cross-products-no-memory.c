@@ -127,7 +127,7 @@ main (int argc, char *argv[])
 
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      g_autofree char *path = g_strconcat ("/no-memory/", cases[i].name, NULL);
+      g_autofree char *path = g_strconcat ("/cross-products-no-memory/", cases[i].name, NULL);
 
       g_test_add_data_func (path, &cases[i], test_no_memory);
     }

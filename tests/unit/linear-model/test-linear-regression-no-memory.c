@@ -340,13 +340,13 @@ main (int argc, char *argv[])
 
   for (i = 0; i < G_N_ELEMENTS (calls); i++)
     {
-      g_autofree char *path = g_strconcat ("/matrix-memory/", calls[i].name, NULL);
+      g_autofree char *path = g_strconcat ("/linear-regression-no-memory/", calls[i].name, NULL);
 
       g_test_add_data_func (path, GSIZE_TO_POINTER (i), test_no_memory);
     }
-  g_test_add_func ("/matrix-memory/condition-number", test_condition_number);
-  g_test_add_func ("/matrix-memory/save", test_save);
-  g_test_add_func ("/matrix-memory/groups", test_groups);
+  g_test_add_func ("/linear-regression-no-memory/condition-number", test_condition_number);
+  g_test_add_func ("/linear-regression-no-memory/save", test_save);
+  g_test_add_func ("/linear-regression-no-memory/groups", test_groups);
 
   return g_test_run ();
 }
