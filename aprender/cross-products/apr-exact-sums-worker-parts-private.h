@@ -91,7 +91,7 @@ static inline AprSliceFetch *
 worker_get_fetch (AprExactSumsWorker *self)
 {
   while (self->n_fetched < self->n_pieces &&
-         self->next[self->n_fetched].next >= self->next[self->n_fetched].last)
+         self->next[self->n_fetched].next == self->next[self->n_fetched].end)
     self->n_fetched++;
 
   return &self->next[self->n_fetched];
@@ -106,8 +106,11 @@ worker_fetch (AprExactSumsWorker *self)
 
   for (fetch = worker_get_fetch (self); n_left > 0 && self->n_fetched < self->n_pieces;
        fetch = worker_get_fetch (self))
-    for (; n_left > 0 && fetch->next < fetch->last; n_left--)
-      fetch->next = apr_slice_fetch_line (fetch->next, fetch->last);
+    for (; n_left > 0 && fetch->next < fetch->end; n_left--)
+      {
+        apr_slice_fetch_line (fetch->next);
+        fetch->next += MIN (APR_SLICE_LINE, fetch->end - fetch->next);
+      }
 }
 
 /* Shares what is read next among @n times that worker_fetch () is called. */

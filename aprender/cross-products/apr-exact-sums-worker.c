@@ -223,7 +223,7 @@ add_piece (AprExactSumsWorker *self, const guint8 *data, gsize size)
     return;
 
   g_assert (self->n_pieces < self->n_columns);
-  self->next[self->n_pieces++] = (AprSliceFetch){ data, data + size - 1 };
+  self->next[self->n_pieces++] = (AprSliceFetch){ data, data + size };
   self->next[self->n_pieces] = nothing;
   self->n_next += size;
 }

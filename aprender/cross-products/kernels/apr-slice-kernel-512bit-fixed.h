@@ -79,7 +79,7 @@ sum_fixed (const double *left,
 {
   __m512d high[APR_SLICE_TILE];
   const guint8 *next = fetch->next;
-  const guint8 *last = fetch->last;
+  gsize step = apr_slice_fetch_step (fetch, 2 * n_rows / 8);
   gsize first;
   gsize end;
   gsize row;
@@ -100,9 +100,9 @@ sum_fixed (const double *left,
         low[i] = _mm512_set1_pd (FIXED_LOWER_START);
         sum[i] = _mm512_setzero_si512 ();
       }
-      for (row = first; row < end; row += 8)
+      for (row = first; row < end; row += 8, next += step)
         {
-          next = apr_slice_fetch_line (next, last);
+          apr_slice_fetch_line (next);
           EACH_PRODUCT
           {
             __m512d x = FIXED_COLUMN (left, i / APR_SLICE_PANEL);
@@ -113,9 +113,9 @@ sum_fixed (const double *left,
             low[i] = _mm512_add_pd (low[i], _mm512_fmadd_pd (x, y, _mm512_sub_pd (old, high[i])));
           }
         }
-      for (row = first; row < end; row += 8)
+      for (row = first; row < end; row += 8, next += step)
         {
-          next = apr_slice_fetch_line (next, last);
+          apr_slice_fetch_line (next);
           EACH_PRODUCT
           {
             sum[i] = MULTIPLY_ADD_BITS (sum[i], FIXED_INTEGERS (left + distance, i / APR_SLICE_PANEL),
@@ -134,7 +134,7 @@ sum_fixed (const double *left,
   {
     add_integers (subtract_bits (high[i], FIXED_UPPER_START), upper[i]);
   }
-  fetch->next = next;
+  fetch->next = MIN (next, fetch->end);
 }
 #undef EACH_PRODUCT
 

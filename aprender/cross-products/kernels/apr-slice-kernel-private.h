@@ -130,21 +130,27 @@ typedef void (*AprTransposeFunc) (
 /* A line of the cache. */
 #define APR_SLICE_LINE 64
 
-/* What is read later, from @next to @last, the last byte. It is fetched line by line while columns are multiplied: many
- * lines at once would wait for the memory. */
+/* What is read later, from @next to before @end. It is fetched line by line while columns are multiplied: many lines at
+ * once would wait for the memory. */
 typedef struct
 {
   const guint8 *next;
-  const guint8 *last;
+  const guint8 *end;
 } AprSliceFetch;
 
-/* Fetches the line at @next; returns where the next one is. That is behind @last once all are fetched, and stays there:
- * fetching it once more does no harm. */
-static inline const guint8 *
-apr_slice_fetch_line (const guint8 *next, const guint8 *last)
+/* How far the places are apart where @n lines are fetched: less than a line where fewer are left, so that nobody has to
+ * look whether all are there. Fetching a line again, or the one behind the last, does no harm. */
+static inline gsize
+apr_slice_fetch_step (const AprSliceFetch *fetch, gsize n)
 {
-  __builtin_prefetch (next, 0, 2);
-  return next < last ? next + APR_SLICE_LINE : next;
+  return MIN ((gsize) (fetch->end - fetch->next) / n + 1, APR_SLICE_LINE);
+}
+
+/* Fetches the line at @place. */
+static inline void
+apr_slice_fetch_line (const guint8 *place)
+{
+  __builtin_prefetch (place, 0, 2);
 }
 
 /* What one instruction set does. @n_rows is a multiple of 8, padded with zeros, and at most APR_SLICE_ROWS. Columns are

@@ -28,7 +28,7 @@ multiply_whole_columns (const double *left,
   VECTOR high[APR_SLICE_TILE];
   VECTOR low[APR_SLICE_TILE];
   const guint8 *next = fetch != NULL ? fetch->next : NULL;
-  const guint8 *last = fetch != NULL ? fetch->last : NULL;
+  gsize step = fetch != NULL ? apr_slice_fetch_step (fetch, n_rows / LANES) : 0;
   gsize row = 0;
   gsize i;
 
@@ -47,7 +47,8 @@ multiply_whole_columns (const double *left,
       for (; row < end; row += LANES)
         {
           if (fetch != NULL)
-            next = apr_slice_fetch_line (next, last);
+            apr_slice_fetch_line (next);
+          next += step;
           EACH_PRODUCT
           {
             VECTOR x = COLUMN (left, i / APR_SLICE_PANEL);
@@ -68,7 +69,7 @@ multiply_whole_columns (const double *left,
     COUNT_EACH (MULTIPLY (low[i], SPLAT (1 / units[i])), lower[i]);
   }
   if (fetch != NULL)
-    fetch->next = next;
+    fetch->next = MIN (next, fetch->end);
 }
 
 #ifndef MULTIPLY_FIXED
@@ -103,12 +104,9 @@ multiply_tail_columns (const double *left,
 
 #define MULTIPLY_WHOLE(products) \
  multiply_whole_columns (left, right, units, products, n_rows, NULL, upper, lower)
-/* The same, and fetches if anything is left: one call of a few is enough. */
-#define MULTIPLY_FIRST(products)                                                      \
- if (fetch->next < fetch->last)                                                       \
-  multiply_whole_columns (left, right, units, products, n_rows, fetch, upper, lower); \
- else                                                                                 \
-  MULTIPLY_WHOLE (products)
+/* The same, and fetches: one call of a few is enough. */
+#define MULTIPLY_FIRST(products) \
+ multiply_whole_columns (left, right, units, products, n_rows, fetch, upper, lower)
 #define MULTIPLY_TAILS(products) multiply_tail_columns (left, right, products, n_rows, lanes)
 
 /* As many products at a time as there are registers for their sums and what is multiplied. Where the panels are the

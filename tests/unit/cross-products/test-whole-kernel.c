@@ -41,7 +41,7 @@ multiply_by_units (const double *whole, const double column_units[APR_SLICE_PANE
 static AprSliceFetch
 get_lines (const double *from, gsize n)
 {
-  return (AprSliceFetch){ (const guint8 *) from, (const guint8 *) from + n * APR_SLICE_LINE - 1 };
+  return (AprSliceFetch){ (const guint8 *) from, (const guint8 *) from + n * APR_SLICE_LINE };
 }
 
 /* What is fetched: of many lines, one at least for eight rows each; of few, none after the last. */
@@ -49,7 +49,7 @@ static void
 check_fetched (const AprSliceFetch *many, const AprSliceFetch *few, const double *from, gsize n_rows)
 {
   g_assert_cmpuint ((gsize) (many->next - (const guint8 *) from), >=, n_rows / 8 * APR_SLICE_LINE);
-  g_assert_true (many->next <= many->last);
+  g_assert_true (many->next <= many->end);
   g_assert_true (few->next == MIN (many->next, (const guint8 *) from + 2 * APR_SLICE_LINE));
 }
 
