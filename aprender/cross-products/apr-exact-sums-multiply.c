@@ -141,6 +141,21 @@ static const Product fixed[] = {
   { 0 },
 };
 
+/* The same of weighted columns: of heads, of middles, and of tails, which have a layer. */
+static const Product weighted[] = {
+  { APR_SLICE_WEIGHTED_HEAD, APR_SLICE_HEAD, { 1 } },
+  { APR_SLICE_WEIGHTED_HEAD, APR_SLICE_HEAD, { 0, 0, 1 } },
+  { APR_SLICE_WEIGHTED_MIDDLE, APR_SLICE_HEAD, { 0, 0, 1 } },
+  { APR_SLICE_WEIGHTED_MIDDLE, APR_SLICE_HEAD, { 0, 0, 0, 0, 1 } },
+  { 0 },
+};
+static const Product weighted_tails[] = {
+  { APR_SLICE_WEIGHTED_TAIL, APR_SLICE_HEAD, { 1 } },
+  { APR_SLICE_WEIGHTED_TAIL, APR_SLICE_HEAD, { 0, 0, 1 } },
+  { 0 },
+};
+G_STATIC_ASSERT (APR_SLICE_WEIGHTED_BITS == 2 * APR_SLICE_BITS);
+
 static const Product *
 choose_products (const AprExactSumsWorker *self)
 {
@@ -154,12 +169,14 @@ count_sums (const Product *product)
   return product->left == APR_SLICE_TAIL ? 1 : product->left == APR_SLICE_FIXED ? 3 : 2;
 }
 
+/* The units of parts. */
+static const double ones[APR_SLICE_PANEL] = { 1, 1, 1, 1 };
+
 /* Parts are whole numbers, and what is not cut is multiplied where it is, in units of its own. */
 static void
 multiply_parts (
   AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, gsize first, Lanes *lanes)
 {
-  static const double ones[APR_SLICE_PANEL] = { 1, 1, 1, 1 };
   guint slice = product->left == APR_SLICE_FIXED ? APR_SLICE_HEAD : product->left;
   const AprPackedOperand *operand = &self->right;
   AprSliceFetch *fetch = worker_get_fetch (self);
@@ -171,7 +188,7 @@ multiply_parts (
       self->kernel->multiply_whole (
         apr_packed_operand_get (operand, l * APR_SLICE_PANEL),
         apr_packed_operand_get (operand, r * APR_SLICE_PANEL), operand->units + l * APR_SLICE_PANEL,
-        operand->units + r * APR_SLICE_PANEL, n_rows, first, fetch, lanes[0], lanes[1]);
+        operand->units + r * APR_SLICE_PANEL, n_rows, l == r, first, fetch, lanes[0], lanes[1]);
       return;
     }
 
@@ -184,7 +201,8 @@ multiply_parts (
   else if (product->left == APR_SLICE_TAIL)
     self->kernel->multiply_tails (left, right, n_rows, first, lanes[0]);
   else
-    self->kernel->multiply_whole (left, right, ones, ones, n_rows, first, fetch, lanes[0], lanes[1]);
+    self->kernel->multiply_whole (left, right, ones, ones, n_rows, left == right, first, fetch, lanes[0],
+                                  lanes[1]);
 }
 
 /* The same, added up. */
@@ -432,6 +450,51 @@ apr_exact_sums_worker_multiply_in_two (AprExactSumsWorker *self, gsize n_rows)
 {
   multiply_columns (self, choose_products (self), n_rows);
   multiply_remainder_columns (self, n_rows);
+}
+
+/* The products of a part of a weighted panel with one that is whole. */
+static void
+multiply_weighted_part (AprExactSumsWorker *self, guint part, gsize l, gsize r, gsize n_rows)
+{
+  gboolean tails = part == APR_SLICE_WEIGHTED_TAIL;
+  const Product *kind = tails ? weighted_tails : weighted;
+  const Product *product = tails ? kind : &kind[2 * part];
+  gsize tile = (tails ? self->n_tiles : 0) + worker_packed_index (l, r);
+  Lanes own[2] __attribute__ ((aligned (64)));
+  Lanes *lanes = own;
+
+  if (self->lanes != NULL)
+    lanes = get_lanes (self, tile, kind) + (product - kind);
+  else
+    memset (own, 0, sizeof own);
+  self->kernel->multiply_whole (apr_packed_operand_get_slice (&self->left, part, l * APR_SLICE_PANEL),
+                                apr_packed_operand_get (&self->right, r * APR_SLICE_PANEL), ones,
+                                self->right.units + r * APR_SLICE_PANEL, n_rows, l == r, 0,
+                                worker_get_fetch (self), lanes[0], lanes[1]);
+  if (self->lanes == NULL)
+    {
+      gint64 *sums = self->sums + tile * self->n_parts * self->n_sums;
+
+      self->kernel->add_up (lanes[0], product[0].signs, sums);
+      self->kernel->add_up (lanes[1], product[1].signs, sums);
+    }
+}
+
+void
+apr_exact_sums_worker_multiply_weighted (AprExactSumsWorker *self, gsize n_rows)
+{
+  gsize far;
+  gsize near;
+  guint part;
+  gsize l;
+  gsize r;
+
+  for (far = self->first_panel; far < self->end_panel; far += FAR_PANELS)
+    for (near = 0; near < self->n_panels; near += NEAR_PANELS)
+      for (part = 0; part < APR_SLICE_WEIGHTED_N_PARTS; part++)
+        for (l = far; l < MIN (far + FAR_PANELS, self->end_panel); l++)
+          for (r = near; r < near + NEAR_PANELS && r <= l && part < self->left.n_slices[l]; r++)
+            multiply_weighted_part (self, part, l, r, n_rows);
 }
 
 /* How much smaller this block's scales are than those of the sums. */

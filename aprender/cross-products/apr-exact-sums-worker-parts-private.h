@@ -202,6 +202,7 @@ void apr_exact_sums_worker_add_up_lanes (AprExactSumsWorker *self);
 /* Adds the products of a block's columns: cut into slices or bytes, cut in two, whole numbers, or in double. */
 void apr_exact_sums_worker_multiply (AprExactSumsWorker *self, gsize n_rows);
 void apr_exact_sums_worker_multiply_whole (AprExactSumsWorker *self, gsize n_rows);
+void apr_exact_sums_worker_multiply_weighted (AprExactSumsWorker *self, gsize n_rows);
 void apr_exact_sums_worker_multiply_in_two (AprExactSumsWorker *self, gsize n_rows);
 void apr_exact_sums_worker_multiply_double (AprExactSumsWorker *self, gsize n_rows);
 

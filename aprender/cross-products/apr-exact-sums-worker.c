@@ -27,6 +27,9 @@ G_STATIC_ASSERT (MAX_BLOCKS <= 256);
 static const guint8 nothing_line[APR_SLICE_LINE];
 static const AprSliceFetch nothing = { nothing_line, nothing_line };
 
+/* By how much the exponent of a weighted column may be larger than it has to be, for it to be cut in three. */
+#define MAX_SPARE_BITS 64
+
 /* Blocks that are cut, at most, before one is tried whole again. */
 #define MAX_CUT 64
 
@@ -303,20 +306,29 @@ release_column (gpointer user_data, AprPackedOperand *operand, gsize index)
         release_entry (self, layer, i, column);
 }
 
-/* Fills the left operand with the products of the weights and the right one's values, each as two doubles. */
-static void
-weigh (AprExactSumsWorker *self, gsize n_rows)
+/* Brings the weights below 1. Returns the exponent of what they are multiplied by now. */
+static gint
+scale_weights (AprExactSumsWorker *self, gsize n_rows)
 {
-  AprPackedOperand *left = &self->left;
   double max;
   double min;
   gint exponent;
-  gsize i;
 
   (void) self->kernel->find_range (self->weights, n_rows, &max, &min);
   (void) frexp (max, &exponent);
   self->kernel->scale (self->weights, n_rows, ldexp (1.0, -exponent / 2));
   self->kernel->scale (self->weights, n_rows, ldexp (1.0, exponent / 2 - exponent));
+
+  return exponent;
+}
+
+/* Fills the left operand with the products of the weights, times 2^@exponent, and the right one's values, each as two
+ * doubles. */
+static void
+weigh (AprExactSumsWorker *self, gsize n_rows, gint exponent)
+{
+  AprPackedOperand *left = &self->left;
+  gsize i;
 
   apr_packed_operand_reset (left);
   for (i = 0; i < self->right.n; i++)
@@ -355,10 +367,56 @@ clear_rows (AprPackedOperand *operand, gsize first, gsize end)
     memset (apr_packed_operand_get (operand, i) + first, 0, (end - first) * sizeof (double));
 }
 
+/* The exponents of weighted columns, whose tails have the second layer, that no product of a column and a weight times
+ * 2^@exponent reaches. */
+static gboolean
+set_weighted_exponents (AprExactSumsWorker *self, gint exponent)
+{
+  AprPackedOperand *left = &self->left;
+  gsize i;
+
+  for (i = 0; i < self->n_columns; i++)
+    {
+      gint *own = &left->running[i];
+      gint *tails = &left->running[left->n_padded + i];
+      gint least = self->right.running[i] + exponent + 1;
+
+      if (*own > least + MAX_SPARE_BITS)
+        return FALSE;
+      if (*own >= least && *tails == *own - 2 * APR_SLICE_WEIGHTED_BITS)
+        continue;
+      release_column (self, left, i);
+      release_column (self, left, left->n_padded + i);
+      *own = MAX (*own, least);
+      *tails = *own - 2 * APR_SLICE_WEIGHTED_BITS;
+    }
+
+  return TRUE;
+}
+
+/* Cuts the weighted columns in three, where the others are whole numbers that suit. */
+static gboolean
+cut_weighted (AprExactSumsWorker *self, gsize n_rows, gint exponent)
+{
+  AprPackedOperand *left = &self->left;
+  gsize i;
+
+  apr_packed_operand_reset (left);
+  if (!apr_packed_operand_try_whole (&self->right, n_rows) || !set_weighted_exponents (self, exponent))
+    return FALSE;
+
+  for (i = 0; i < left->n_padded; i++)
+    if (!apr_packed_operand_cut_weighted (left, i, apr_packed_operand_get (&self->right, i), self->weights,
+                                          n_rows, exponent))
+      return FALSE;
+
+  return TRUE;
+}
+
 /* Multiplies the columns whole, where they are whole numbers that suit. Where they are not, some of the next blocks are
  * not tried: after each such block twice as many. */
 static gboolean
-try_whole (AprExactSumsWorker *self, gsize n_rows)
+try_whole (AprExactSumsWorker *self, gsize n_rows, gint exponent)
 {
   if (self->kernel->multiply_whole == NULL || self->right.cut != APR_PACKING_SLICES)
     return FALSE;
@@ -367,9 +425,13 @@ try_whole (AprExactSumsWorker *self, gsize n_rows)
       self->n_cut--;
       return FALSE;
     }
-  if (apr_packed_operand_try_whole (&self->right, n_rows))
+  if (self->weights != NULL ? cut_weighted (self, n_rows, exponent)
+                            : apr_packed_operand_try_whole (&self->right, n_rows))
     {
-      apr_exact_sums_worker_multiply_whole (self, n_rows);
+      if (self->weights != NULL)
+        apr_exact_sums_worker_multiply_weighted (self, n_rows);
+      else
+        apr_exact_sums_worker_multiply_whole (self, n_rows);
       self->n_next_cut = 1;
       return TRUE;
     }
@@ -397,16 +459,22 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows, GError 
 {
   gsize step = self->right.cut == APR_PACKING_BYTES ? APR_BYTE_STEP : 8;
   gsize n_padded = (n_rows + step - 1) / step * step;
+  gint exponent = 0;
   gboolean finite;
 
   g_assert (n_padded <= self->right.stride && self->n_blocks < MAX_BLOCKS);
 
   clear_rows (&self->right, n_rows, n_padded);
-  if (self->precision == APR_PRECISION_EXACT && self->weights == NULL)
+  if (self->weights != NULL)
     {
-      gboolean done = try_whole (self, n_padded);
+      memset (self->weights + n_rows, 0, (n_padded - n_rows) * sizeof (double));
+      exponent = scale_weights (self, n_padded);
+    }
+  if (self->precision == APR_PRECISION_EXACT)
+    {
+      gboolean done = try_whole (self, n_padded, exponent);
 
-      if (!done && apr_packed_operand_try_slice (&self->right, n_padded))
+      if (!done && self->weights == NULL && apr_packed_operand_try_slice (&self->right, n_padded))
         {
           if (self->right.in_two)
             apr_exact_sums_worker_multiply_in_two (self, n_padded);
@@ -428,8 +496,7 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows, GError 
   finite = apr_packed_operand_measure (&self->right, n_padded, release_column, self);
   if (finite && self->weights != NULL)
     {
-      memset (self->weights + n_rows, 0, (n_padded - n_rows) * sizeof (double));
-      weigh (self, n_padded);
+      weigh (self, n_padded, exponent);
       (void) apr_packed_operand_measure (&self->left, n_padded, release_column, self);
     }
   if (finite && self->precision == APR_PRECISION_EXACT)

@@ -138,6 +138,15 @@ apr_packed_operand_measure (AprPackedOperand *self,
 /* Finds the units and the sums of all columns for AprSliceKernel.multiply_whole (); false where one does not suit. */
 gboolean apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows);
 
+/* Cuts the products of a column @from and @weights, times 2^@exponent, of which none reaches that of column @index, in
+ * three, the slices of column @index; false where these do not suffice. The number of parts is that of the panel. */
+gboolean apr_packed_operand_cut_weighted (AprPackedOperand *self,
+                                          gsize index,
+                                          const double *from,
+                                          const double *weights,
+                                          gsize n_rows,
+                                          gint exponent);
+
 /* Cuts all columns into slices as apr_packed_operand_measure () and apr_packed_operand_slice () do, or in two where the
  * kernel can, if the exponents that the layers have are seen to hold for these rows too; false, with the values as they
  * were, where the columns must be measured. */

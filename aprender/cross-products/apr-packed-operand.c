@@ -510,6 +510,24 @@ apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows)
 }
 
 gboolean
+apr_packed_operand_cut_weighted (
+  AprPackedOperand *self, gsize index, const double *from, const double *weights, gsize n_rows, gint exponent)
+{
+  guint *n_slices = &self->n_slices[index / self->panel];
+  double factor = self->running[index] == APR_PACKED_OPERAND_NO_EXPONENT
+                  ? 1
+                  : apr_power_of_two (APR_SLICE_WHOLE_BITS + exponent - self->running[index]);
+  guint n = self->kernel->cut_weighted (from, weights, n_rows, factor, slices_of (self, index),
+                                        apr_packed_operand_get_distance (self));
+
+  if (n == APR_SLICE_OUTSIDE)
+    return FALSE;
+
+  *n_slices = MAX (index % self->panel == 0 ? 0 : *n_slices, n);
+  return TRUE;
+}
+
+gboolean
 apr_packed_operand_try_slice (AprPackedOperand *self, gsize n_rows)
 {
   /* Where the factor of a column, or what a double is multiplied by first, is at least 1, so that however small a

@@ -371,11 +371,11 @@ multiply_whole (gpointer data)
                                                 lanes[1], lanes[2]);
           continue;
         }
-      peak->kernel->slices->multiply_whole (left, left + size, units, units, APR_SLICE_ROWS, 0, &fetch,
+      peak->kernel->slices->multiply_whole (left, left + size, units, units, APR_SLICE_ROWS, FALSE, 0, &fetch,
                                             lanes[0], lanes[1]);
       if (peak->narrow)
         continue;
-      peak->kernel->slices->multiply_whole (left, left + size, units, units, APR_SLICE_ROWS, 0, &fetch,
+      peak->kernel->slices->multiply_whole (left, left + size, units, units, APR_SLICE_ROWS, FALSE, 0, &fetch,
                                             lanes[0], lanes[1]);
       peak->kernel->slices->multiply_tails (left, left + size, APR_SLICE_ROWS, 0, lanes[0]);
     }

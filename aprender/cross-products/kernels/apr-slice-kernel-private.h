@@ -39,6 +39,13 @@ G_BEGIN_DECLS
  * and three products, h h', t t' and (h + t) (h' + t'), of which the first and the last are multiplied whole, take five
  * multiplications and four additions in place of six multiplications.
  *
+ * Weighted columns have the bits of the weights too, so the one of two columns that is multiplied by the weights is cut
+ * in three,
+ *
+ *   w x = 2^e (h 2^-47 + m 2^-95 + t 2^-143),  |h|, |m|, |t| <= 2^47
+ *
+ * of which each is multiplied by the other column whole, as long as that has few enough bits.
+ *
  * Where integers of 64 bits can be multiplied as well, columns are not cut: they are multiplied as numbers of fixed
  * point, x = 2^e 2^-47 v, where v is below 2^47 and a multiple of 2^-24. A fused multiplication adds a product to an
  * upper sum, of multiples of 2^48, as above; another one finds what that left, rounded, which is added to a lower sum,
@@ -94,6 +101,15 @@ enum
   APR_SLICE_FIXED, /* of products: of columns of fixed point */
 };
 
+/* The same of a weighted column: h, m and t. */
+enum
+{
+  APR_SLICE_WEIGHTED_HEAD,
+  APR_SLICE_WEIGHTED_MIDDLE,
+  APR_SLICE_WEIGHTED_TAIL,
+  APR_SLICE_WEIGHTED_N_PARTS,
+};
+
 /* Sum k of a tile counts products in units of 2^(APR_SLICE_FIRST_UNIT - k APR_SLICE_BITS), times the columns' 2^e. */
 #define APR_SLICE_PARTS 5
 #define APR_SLICE_TOP 23
@@ -106,6 +122,7 @@ enum
 /* Columns that are multiplied whole: the unit of a column is 2^(e - APR_SLICE_WHOLE_BITS), upper sums are those of part
  * 0, and lower sums of part 2. */
 #define APR_SLICE_WHOLE_BITS 47
+#define APR_SLICE_WEIGHTED_BITS 48 /* from a part of a weighted column to the next */
 #define APR_SLICE_WHOLE_LIMIT 0x1p47
 #define APR_SLICE_WHOLE_UPPER 0x1p48
 
@@ -178,22 +195,24 @@ typedef struct
                           gsize n_steps,
                           gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES]);
 
-  /* The same of columns of which sum_whole () is true, in the products of their units, powers of two: upper and lower
-   * sums. Columns of the right panel before @first, which is 0 or 1, are left out. Of what @fetch
-   * says, at least a line is fetched for each 8 rows. %NULL where no multiplication is fused. */
+  /* The same of columns of which sum_whole () is true, or on the left of parts that cut_weighted () made, in the
+   * products of their units, powers of two: upper and lower sums. Those of left < right are left out where @triangle
+   * says so, and columns of the right panel before @first, which is 0 or 1. Of what @fetch says, at least a line is
+   * fetched for each 8 rows. %NULL where no multiplication is fused. */
   void (*multiply_whole) (const double *left,
                           const double *right,
                           const double left_units[APR_SLICE_PANEL],
                           const double right_units[APR_SLICE_PANEL],
                           gsize n_rows,
+                          gboolean triangle,
                           gsize first,
                           AprSliceFetch *fetch,
                           gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
                           gint64 lower[APR_SLICE_TILE][APR_SLICE_LANES]);
 
   /* The same of columns that cut_fixed () made, whose integers are @distance behind their values: to the upper and the
-   * lower sums, and in units of 2^-48 of the lower ones what these lack, at most 1.01 in each row. %NULL where columns
-   * are cut in two. */
+   * lower sums, and in units of 2^-48 of the lower ones what these lack, at most 1.01 in each row. Where the panels are
+   * the same one, those of left < right are left out. %NULL where columns are cut in two. */
   void (*multiply_fixed) (const double *left,
                           const double *right,
                           gsize distance,
@@ -227,6 +246,13 @@ typedef struct
    * multiply_fixed () takes, at least 52. */
   guint (*cut_fixed) (
     const double *column, gsize n_rows, double factor, double *parts, gsize distance, gint64 sums[2]);
+
+  /* Cuts the products v of a column and the weights, times @factor, a power of two, into three whole numbers of at most
+   * APR_SLICE_WHOLE_LIMIT, v = h + 2^-48 m + 2^-96 t, @distance apart. Returns how many come before those that are all
+   * 0, or APR_SLICE_OUTSIDE where they do not suffice. No v may be above 2^46, nor too small for a double what is left
+   * of a product by rounding. %NULL where multiply_whole () is. */
+  guint (*cut_weighted) (
+    const double *column, const double *weights, gsize n_rows, double factor, double *parts, gsize distance);
 
   /* Adds the sums of @lanes, times @signs[k], to @sums[k APR_SLICE_TILE + i], modulo 2^64. */
   void (*add_up) (gint64 lanes[APR_SLICE_TILE][APR_SLICE_LANES],

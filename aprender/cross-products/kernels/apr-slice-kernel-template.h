@@ -619,6 +619,7 @@ const AprSliceKernel KERNEL = {
 #ifdef COUNT_DIFFERENCE
   .multiply_whole = multiply_whole,
   .sum_whole = SUM_WHOLE,
+  .cut_weighted = cut_weighted,
 # ifdef MULTIPLY_FIXED
   .multiply_fixed = MULTIPLY_FIXED,
   .cut_fixed = CUT_FIXED,

@@ -117,6 +117,7 @@ multiply_whole (const double *left,
                 const double *left_units,
                 const double *right_units,
                 gsize n_rows,
+                gboolean triangle,
                 gsize first,
                 AprSliceFetch *fetch,
                 gint64 upper[APR_SLICE_TILE][APR_SLICE_LANES],
@@ -128,11 +129,11 @@ multiply_whole (const double *left,
   for (i = 0; i < APR_SLICE_TILE; i++)
     units[i] = left_units[i / APR_SLICE_PANEL] * right_units[i % APR_SLICE_PANEL];
 #if LANES == 8
-  if (left == right && first == 0)
+  if (triangle && first == 0)
     {
       MULTIPLY_FIRST (0xf731);
     }
-  else if (left == right)
+  else if (triangle)
     {
       MULTIPLY_FIRST (0xe620);
     }
@@ -147,12 +148,12 @@ multiply_whole (const double *left,
       MULTIPLY_WHOLE (0xee00);
     }
 #else
-  if (left == right && first == 0)
+  if (triangle && first == 0)
     {
       MULTIPLY_FIRST (0x0331);
       MULTIPLY_WHOLE (0xf400);
     }
-  else if (left == right)
+  else if (triangle)
     {
       MULTIPLY_FIRST (0x0620);
       MULTIPLY_WHOLE (0xe000);
@@ -172,6 +173,70 @@ multiply_whole (const double *left,
     }
 #endif
 }
+
+#define ROUND(value) SUBTRACT (ADD (value, rounder), rounder)
+
+/* What rounding a product or its rest to a whole number leaves is exact: the error is at most half of the last bit of
+ * the product, so it decides nothing that is not a tie. Where it decides that one, the head is one off, and what the
+ * middle would have too much is carried. */
+static guint
+cut_weighted (
+  const double *column, const double *weights, gsize n_rows, double factor, double *parts, gsize distance)
+{
+  const VECTOR rounder = SPLAT (ROUNDER);
+  const VECTOR factors = SPLAT (factor);
+  const VECTOR finer = SPLAT (ldexp (factor, APR_SLICE_WEIGHTED_BITS));
+  const VECTOR next = SPLAT (ldexp (1.0, APR_SLICE_WEIGHTED_BITS));
+  const VECTOR back = SPLAT (ldexp (1.0, -APR_SLICE_WEIGHTED_BITS));
+  VECTOR any_head = SPLAT (0.0);
+  VECTOR any_middle = SPLAT (0.0);
+  VECTOR any_rest = SPLAT (0.0);
+  VECTOR max_tails = SPLAT (0.0);
+  double max_tail;
+  gsize row;
+
+  for (row = 0; row < n_rows; row += LANES)
+    {
+      VECTOR value = LOAD (column + row);
+      VECTOR weight = LOAD (weights + row);
+      VECTOR product = MULTIPLY (value, weight);
+      VECTOR error = MULTIPLY (FUSED_SUBTRACT (value, weight, product), finer);
+      VECTOR scaled = MULTIPLY (product, factors);
+      VECTOR head = ROUND (scaled);
+      VECTOR rest = MULTIPLY (SUBTRACT (scaled, head), next);
+      VECTOR carry = ROUND (MULTIPLY (ADD (rest, error), back));
+      VECTOR middle;
+      VECTOR coarse;
+      VECTOR fine;
+      VECTOR tail;
+      VECTOR grown;
+      VECTOR lost;
+
+      head = ADD (head, carry);
+      rest = SUBTRACT (rest, MULTIPLY (carry, next));
+      middle = ROUND (ADD (rest, error));
+      coarse = MULTIPLY (SUBTRACT (rest, middle), next);
+      fine = MULTIPLY (error, next);
+      tail = ADD (coarse, fine);
+      /* What that addition rounds, by D. E. Knuth. */
+      grown = SUBTRACT (tail, coarse);
+      lost = ADD (SUBTRACT (coarse, SUBTRACT (tail, grown)), SUBTRACT (fine, grown));
+      any_rest = EITHER (EITHER (SUBTRACT (tail, ROUND (tail)), lost), any_rest);
+      any_head = EITHER (head, any_head);
+      any_middle = EITHER (middle, any_middle);
+      max_tails = GREATER (MAGNITUDE (tail), max_tails);
+      STORE (parts + APR_SLICE_WEIGHTED_HEAD * distance + row, head);
+      STORE (parts + APR_SLICE_WEIGHTED_MIDDLE * distance + row, middle);
+      STORE (parts + APR_SLICE_WEIGHTED_TAIL * distance + row, tail);
+    }
+
+  max_tail = find_max_lane (max_tails);
+  if (ANY (any_rest) || max_tail > APR_SLICE_WHOLE_LIMIT)
+    return APR_SLICE_OUTSIDE;
+
+  return max_tail > 0 ? 3 : ANY (any_middle) ? 2 : ANY (any_head) ? 1 : 0;
+}
+#undef ROUND
 
 #ifndef MULTIPLY_FIXED
 /* Of whole numbers that are at most 2^53. */

@@ -17,12 +17,12 @@ typedef struct
   gsize n_rows;                     /* from which on residues are faster, for so many columns: */
   gsize n_columns;                  /* in general, */
   gsize n_weighted;                 /* of rows that have weights, */
-  gsize n_whole;                    /* and of what slices can multiply whole, if these are more */
+  gsize n_whole;  /* and of what slices can multiply whole, if these are more, or half, weighted */
   gsize n_sliced; /* columns up to which slices are faster than bytes, where there are no weights */
 } AprSumsKernel;
 
 /* The residues for a shape; %NULL where bytes or slices are faster. @whole says whether slices can multiply nearly all
- * columns whole, which weighted ones never are. */
+ * columns whole. */
 const AprResidueKernel *apr_sums_kernel_get_residues (
   const AprSumsKernel *self, gsize n_rows, gsize n_columns, gboolean weighted, gboolean whole);
 

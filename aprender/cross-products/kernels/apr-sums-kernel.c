@@ -10,7 +10,8 @@
  * columns where there are weights, and for more where slices can multiply them whole, as nearly all of floats. What is
  * narrower or shorter, and what residues leave, is for bytes, or for slices where there are none. The limits are where
  * both took as long on an AMD Zen 4, run as each family in turn, and a Zen 5 has the same; those of weighted rows are
- * from an Intel Emerald Rapids, and for arm64 half of the others. docs/kernels.md says how to measure them. */
+ * from an Intel Emerald Rapids, and for arm64 half of the others. Half as many whole columns as without weights are
+ * few: with AVX2 on a Zen 3, both took as long for 60. docs/kernels.md says how to measure them. */
 static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* What a compiler makes of 128 bits, on x86 with SSE2: residues in products of 16 bits. */
   [APR_CPU_PORTABLE] = &(const AprSumsKernel){ "portable", &apr_slice_kernel_portable, NULL,
@@ -59,7 +60,10 @@ const AprResidueKernel *
 apr_sums_kernel_get_residues (
   const AprSumsKernel *self, gsize n_rows, gsize n_columns, gboolean weighted, gboolean whole)
 {
-  gsize least = weighted ? self->n_weighted : whole ? MAX (self->n_columns, self->n_whole) : self->n_columns;
+  gsize least = weighted ? self->n_weighted : self->n_columns;
+
+  if (whole)
+    least = MAX (least, weighted ? self->n_whole / 2 : self->n_whole);
 
   return n_rows >= self->n_rows && n_columns >= least ? self->residues : NULL;
 }

@@ -74,9 +74,9 @@ check_whole (
   multiply_by_units (left, units[0], left_columns);
   multiply_by_units (right, units[1], right_columns);
   kernel->multiply_whole (left_columns, same ? left_columns : right_columns, units[0], units[same ? 0 : 1],
-                          n_rows, first_column, &many, lanes[0], lanes[1]);
+                          n_rows, same, first_column, &many, lanes[0], lanes[1]);
   kernel->multiply_whole (left_columns, same ? left_columns : right_columns, units[0], units[same ? 0 : 1],
-                          n_rows, first_column, &few, more_lanes[0], more_lanes[1]);
+                          n_rows, same, first_column, &few, more_lanes[0], more_lanes[1]);
   check_fetched (&many, &few, left, n_rows);
 
   for (i = 0; i < APR_SLICE_PANEL; i++)
@@ -163,6 +163,124 @@ test_sum_whole (void)
               g_assert_false ((*kernel)->slices->sum_whole (column, n_rows, unit, &sum));
           }
   g_aligned_free (column);
+}
+
+#define WEIGHTED_ROWS 32
+
+/* Whole numbers, some small, and weights below 1 of @n_bits, whole numbers times 2^(-53 - s); some of both are 0. */
+static void
+draw_weighted (
+  GRand *rand, guint n_bits, gint64 x[WEIGHTED_ROWS], gint64 w[WEIGHTED_ROWS], guint s[WEIGHTED_ROWS])
+{
+  gsize row;
+
+  for (row = 0; row < WEIGHTED_ROWS; row++)
+    {
+      guint64 bits = (guint64) g_rand_int (rand) << 32 | g_rand_int (rand);
+
+      x[row] = (gint64) (bits >> (18 + (g_rand_boolean (rand) ? g_rand_int_range (rand, 0, 46) : 0)));
+      if (g_rand_boolean (rand))
+        x[row] = -x[row];
+      bits = bits << 32 | g_rand_int (rand);
+      w[row] = n_bits == 0 ? 0 : (gint64) (bits >> (64 - n_bits)) << (53 - n_bits);
+      s[row] = (guint) g_rand_int_range (rand, 0, g_rand_boolean (rand) ? 45 : 70);
+    }
+}
+
+/* Whether a product, of which 2^(53 + s) is whole, is what the parts say, which suffice for it. */
+static void
+check_parts (gint64 x, gint64 w, guint s, double head, double middle, double tail)
+{
+  __int128 sum = 0;
+  gint64 step = s < 43 ? (gint64) 1 << (43 - s) : 1;
+  __int128 finer = s < 43 ? 1 : (__int128) 1 << (s - 43);
+
+  g_assert_cmpfloat (fabs (head), <=, APR_SLICE_WHOLE_LIMIT);
+  g_assert_cmpfloat (fabs (middle), <=, APR_SLICE_WHOLE_LIMIT);
+  g_assert_cmpfloat (fabs (tail), <=, APR_SLICE_WHOLE_LIMIT);
+  g_assert_true (rint (head) == head && rint (middle) == middle && rint (tail) == tail);
+  g_assert_cmpint ((gint64) tail % step, ==, 0);
+  sum += (__int128) (gint64) head * ((__int128) 1 << (53 + s));
+  sum += (__int128) (gint64) middle * ((__int128) 1 << (5 + s));
+  sum += (gint64) tail / step * finer;
+  g_assert_true (sum == (__int128) x * w);
+}
+
+/* Whether all products are multiples of 2^-96. */
+static gboolean
+suffice (const gint64 *x, const gint64 *w, const guint *s, gsize n_rows)
+{
+  gsize row;
+
+  for (row = 0; row < n_rows; row++)
+    if (s[row] > 43 && (__int128) x[row] * w[row] % ((gint64) 1 << (s[row] - 43)) != 0)
+      return FALSE;
+
+  return TRUE;
+}
+
+static void
+test_weighted (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (94);
+  double column[WEIGHTED_ROWS] __attribute__ ((aligned (64)));
+  double weights[WEIGHTED_ROWS] __attribute__ ((aligned (64)));
+  double parts[APR_SLICE_WEIGHTED_N_PARTS * WEIGHTED_ROWS] __attribute__ ((aligned (64)));
+  const AprSumsKernel *const *kernel;
+  guint seen[4] = { 0 };
+  guint n_refused = 0;
+  guint round;
+
+  g_test_summary ("Weighted columns that are cut in three, against whole numbers of 128 bits.");
+  for (round = 0; round < 4000; round++)
+    for (kernel = apr_sums_kernels (); *kernel != NULL && (*kernel)->slices->cut_weighted != NULL; kernel++)
+      {
+        gint64 x[WEIGHTED_ROWS];
+        gint64 w[WEIGHTED_ROWS];
+        guint s[WEIGHTED_ROWS];
+        double unit = units[1][round % APR_SLICE_PANEL];
+        guint n_bits = (guint[]){ 0, 1, 24, 53 }[round / 4 % 4];
+        gsize n_rows = (gsize) g_rand_int_range (rand, 1, WEIGHTED_ROWS / 8 + 1) * 8;
+        guint n;
+        gsize row;
+
+        draw_weighted (rand, n_bits, x, w, s);
+        for (row = 0; row < WEIGHTED_ROWS; row++)
+          {
+            s[row] = round % 32 < 8 ? 0 : s[row];
+            column[row] = (double) x[row] * unit;
+            weights[row] = ldexp ((double) w[row], -53 - (gint) s[row]);
+          }
+        n = (*kernel)->slices->cut_weighted (column, weights, n_rows, 1 / unit, parts, WEIGHTED_ROWS);
+        if (n == APR_SLICE_OUTSIDE)
+          {
+            /* A product of so few bits is a double, and no rounding of a rounded sum can go wrong. */
+            g_assert_true (n_bits > 1 || !suffice (x, w, s, n_rows));
+            n_refused += suffice (x, w, s, n_rows) ? 1 : 0;
+            continue;
+          }
+        g_assert_cmpuint (n, <=, 3);
+        seen[n]++;
+        for (row = 0; row < n_rows; row++)
+          {
+            check_parts (x[row], w[row], s[row], parts[row], parts[WEIGHTED_ROWS + row],
+                         parts[2 * WEIGHTED_ROWS + row]);
+            g_assert_true (n > 0 || parts[row] == 0);
+            g_assert_true (n > 1 || parts[WEIGHTED_ROWS + row] == 0);
+            g_assert_true (n > 2 || parts[2 * WEIGHTED_ROWS + row] == 0);
+          }
+        column[n_rows - 1] = NAN;
+        g_assert_cmpuint (
+          (*kernel)->slices->cut_weighted (column, weights, n_rows, 1 / unit, parts, WEIGHTED_ROWS), ==,
+          APR_SLICE_OUTSIDE);
+      }
+  if (seen[0] == 0)
+    g_test_skip ("No kernel has it");
+  else
+    {
+      g_assert_cmpuint (MIN (MIN (seen[0], seen[1]), MIN (seen[2], seen[3])), >, 0);
+      g_assert_cmpuint (n_refused, <, seen[3] / 10);
+    }
 }
 
 /* Floats of any bits, or of a few values at the ends. */
@@ -517,6 +635,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/whole-kernel/whole", test_whole);
   g_test_add_func ("/whole-kernel/sum-whole", test_sum_whole);
+  g_test_add_func ("/whole-kernel/weighted", test_weighted);
   g_test_add_func ("/whole-kernel/ranges", test_ranges);
   g_test_add_func ("/whole-kernel/fixed", test_fixed);
   g_test_add_func ("/whole-kernel/in-two", test_in_two);
