@@ -121,8 +121,8 @@ multiply_bytes (AprExactSumsWorker *self, gsize l, gsize r, gsize n_rows, gint64
 
 /* The upper and the lower sums of columns that are not cut. */
 static const Product whole[] = {
-  { APR_SLICE_HEAD, APR_SLICE_HEAD, { 1 } },
-  { APR_SLICE_HEAD, APR_SLICE_HEAD, { 0, 0, 1 } },
+  { APR_SLICE_WHOLE, APR_SLICE_WHOLE, { 1 } },
+  { APR_SLICE_WHOLE, APR_SLICE_WHOLE, { 0, 0, 1 } },
   { 0 },
 };
 
@@ -141,17 +141,19 @@ static const Product fixed[] = {
   { 0 },
 };
 
-/* The same of weighted columns: of heads, of middles, and of tails, which have a layer. */
+/* Weighted columns with whole ones: heads and middles. */
 static const Product weighted[] = {
-  { APR_SLICE_WEIGHTED_HEAD, APR_SLICE_HEAD, { 1 } },
-  { APR_SLICE_WEIGHTED_HEAD, APR_SLICE_HEAD, { 0, 0, 1 } },
-  { APR_SLICE_WEIGHTED_MIDDLE, APR_SLICE_HEAD, { 0, 0, 1 } },
-  { APR_SLICE_WEIGHTED_MIDDLE, APR_SLICE_HEAD, { 0, 0, 0, 0, 1 } },
+  { APR_SLICE_WEIGHTED_HEAD, APR_SLICE_WHOLE, { 1 } },
+  { APR_SLICE_WEIGHTED_HEAD, APR_SLICE_WHOLE, { 0, 0, 1 } },
+  { APR_SLICE_WEIGHTED_MIDDLE, APR_SLICE_WHOLE, { 0, 0, 1 } },
+  { APR_SLICE_WEIGHTED_MIDDLE, APR_SLICE_WHOLE, { 0, 0, 0, 0, 1 } },
   { 0 },
 };
+
+/* Their tails, which are too small for the same parts: these have the second layer. */
 static const Product weighted_tails[] = {
-  { APR_SLICE_WEIGHTED_TAIL, APR_SLICE_HEAD, { 1 } },
-  { APR_SLICE_WEIGHTED_TAIL, APR_SLICE_HEAD, { 0, 0, 1 } },
+  { APR_SLICE_WEIGHTED_TAIL, APR_SLICE_WHOLE, { 1 } },
+  { APR_SLICE_WEIGHTED_TAIL, APR_SLICE_WHOLE, { 0, 0, 1 } },
   { 0 },
 };
 G_STATIC_ASSERT (APR_SLICE_WEIGHTED_BITS == 2 * APR_SLICE_BITS);
@@ -166,43 +168,42 @@ choose_products (const AprExactSumsWorker *self)
 static gsize
 count_sums (const Product *product)
 {
-  return product->left == APR_SLICE_TAIL ? 1 : product->left == APR_SLICE_FIXED ? 3 : 2;
+  return product->right == APR_SLICE_TAIL ? 1 : product->right == APR_SLICE_FIXED ? 3 : 2;
 }
 
-/* The units of parts. */
-static const double ones[APR_SLICE_PANEL] = { 1, 1, 1, 1 };
+/* A panel of a factor, and the units that its numbers have: those of a column that is not cut are its own. */
+static const double *
+get_factor (const AprPackedOperand *operand, guint slice, gsize panel, const double **units)
+{
+  static const double ones[APR_SLICE_PANEL] = { 1, 1, 1, 1 };
+  gsize first = panel * APR_SLICE_PANEL;
 
-/* Parts are whole numbers, and what is not cut is multiplied where it is, in units of its own. */
+  *units = slice == APR_SLICE_WHOLE ? operand->units + first : ones;
+  if (slice == APR_SLICE_WHOLE)
+    return apr_packed_operand_get (operand, first);
+
+  return apr_packed_operand_get_slice (operand, slice == APR_SLICE_FIXED ? APR_SLICE_HEAD : slice, first);
+}
+
+/* What the right factor is says how they are multiplied. */
 static void
 multiply_parts (
   AprExactSumsWorker *self, gsize l, gsize r, const Product *product, gsize n_rows, gsize first, Lanes *lanes)
 {
-  guint slice = product->left == APR_SLICE_FIXED ? APR_SLICE_HEAD : product->left;
-  const AprPackedOperand *operand = &self->right;
+  const double *left_units;
+  const double *right_units;
+  const double *left = get_factor (worker_get_left (self), product->left, l, &left_units);
+  const double *right = get_factor (&self->right, product->right, r, &right_units);
   AprSliceFetch *fetch = worker_get_fetch (self);
-  const double *left;
-  const double *right;
 
-  if (product == &whole[0])
-    {
-      self->kernel->multiply_whole (
-        apr_packed_operand_get (operand, l * APR_SLICE_PANEL),
-        apr_packed_operand_get (operand, r * APR_SLICE_PANEL), operand->units + l * APR_SLICE_PANEL,
-        operand->units + r * APR_SLICE_PANEL, n_rows, l == r, first, fetch, lanes[0], lanes[1]);
-      return;
-    }
-
-  left = apr_packed_operand_get_slice (operand, slice, l * APR_SLICE_PANEL);
-  right = apr_packed_operand_get_slice (operand, slice, r * APR_SLICE_PANEL);
-
-  if (product->left == APR_SLICE_FIXED)
-    self->kernel->multiply_fixed (left, right, apr_packed_operand_get_distance (operand), n_rows, first,
+  if (product->right == APR_SLICE_FIXED)
+    self->kernel->multiply_fixed (left, right, apr_packed_operand_get_distance (&self->right), n_rows, first,
                                   fetch, lanes[0], lanes[1], lanes[2]);
-  else if (product->left == APR_SLICE_TAIL)
+  else if (product->right == APR_SLICE_TAIL)
     self->kernel->multiply_tails (left, right, n_rows, first, lanes[0]);
   else
-    self->kernel->multiply_whole (left, right, ones, ones, n_rows, left == right, first, fetch, lanes[0],
-                                  lanes[1]);
+    self->kernel->multiply_whole (left, right, left_units, right_units, n_rows, l == r, first, fetch,
+                                  lanes[0], lanes[1]);
 }
 
 /* The same, added up. */
@@ -415,9 +416,10 @@ multiply_ones (AprExactSumsWorker *self)
     }
 }
 
-/* The products of all columns with each other, whole or cut in two, but for those of remainder columns. */
+/* The products of all columns of a layer with each other, but for those of remainder columns. The sums of columns
+ * without weights are known: these are not multiplied by the first one, of ones. */
 static void
-multiply_columns (AprExactSumsWorker *self, const Product *kind, gsize n_rows)
+multiply_columns (AprExactSumsWorker *self, const Product *kind, gsize layer, gsize n_rows)
 {
   gsize far;
   gsize near;
@@ -430,71 +432,42 @@ multiply_columns (AprExactSumsWorker *self, const Product *kind, gsize n_rows)
       for (i = 0; is_product (&kind[i]); i += count_sums (&kind[i]))
         for (l = far; l < MIN (far + FAR_PANELS, self->end_panel); l++)
           for (r = near; r < near + NEAR_PANELS && r <= l; r++)
-            if (self->lanes != NULL)
-              multiply_parts (self, l, r, &kind[i], n_rows, r == 0,
-                              get_lanes (self, worker_packed_index (l, r), kind) + i);
-            else
-              sum_parts (self, l, r, &kind[i], n_rows, r == 0,
-                         worker_get_sums (self, 0, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL));
-  multiply_ones (self);
+            {
+              gsize first = self->weights == NULL && r == 0 ? 1 : 0;
+
+              /* The last parts of weighted columns are seldom needed. */
+              if (self->weights != NULL && kind[i].left >= self->left.n_slices[l])
+                continue;
+              if (self->lanes != NULL)
+                multiply_parts (self, l, r, &kind[i], n_rows, first,
+                                get_lanes (self, layer * self->n_tiles + worker_packed_index (l, r), kind) +
+                                  i);
+              else
+                sum_parts (self, l, r, &kind[i], n_rows, first,
+                           worker_get_sums (self, layer, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL));
+            }
 }
 
 void
 apr_exact_sums_worker_multiply_whole (AprExactSumsWorker *self, gsize n_rows)
 {
-  multiply_columns (self, whole, n_rows);
+  multiply_columns (self, whole, 0, n_rows);
+  multiply_ones (self);
 }
 
 void
 apr_exact_sums_worker_multiply_in_two (AprExactSumsWorker *self, gsize n_rows)
 {
-  multiply_columns (self, choose_products (self), n_rows);
+  multiply_columns (self, choose_products (self), 0, n_rows);
+  multiply_ones (self);
   multiply_remainder_columns (self, n_rows);
-}
-
-/* The products of a part of a weighted panel with one that is whole. */
-static void
-multiply_weighted_part (AprExactSumsWorker *self, guint part, gsize l, gsize r, gsize n_rows)
-{
-  gboolean tails = part == APR_SLICE_WEIGHTED_TAIL;
-  const Product *kind = tails ? weighted_tails : weighted;
-  const Product *product = tails ? kind : &kind[2 * part];
-  gsize tile = (tails ? self->n_tiles : 0) + worker_packed_index (l, r);
-  Lanes own[2] __attribute__ ((aligned (64)));
-  Lanes *lanes = own;
-
-  if (self->lanes != NULL)
-    lanes = get_lanes (self, tile, kind) + (product - kind);
-  else
-    memset (own, 0, sizeof own);
-  self->kernel->multiply_whole (apr_packed_operand_get_slice (&self->left, part, l * APR_SLICE_PANEL),
-                                apr_packed_operand_get (&self->right, r * APR_SLICE_PANEL), ones,
-                                self->right.units + r * APR_SLICE_PANEL, n_rows, l == r, 0,
-                                worker_get_fetch (self), lanes[0], lanes[1]);
-  if (self->lanes == NULL)
-    {
-      gint64 *sums = self->sums + tile * self->n_parts * self->n_sums;
-
-      self->kernel->add_up (lanes[0], product[0].signs, sums);
-      self->kernel->add_up (lanes[1], product[1].signs, sums);
-    }
 }
 
 void
 apr_exact_sums_worker_multiply_weighted (AprExactSumsWorker *self, gsize n_rows)
 {
-  gsize far;
-  gsize near;
-  guint part;
-  gsize l;
-  gsize r;
-
-  for (far = self->first_panel; far < self->end_panel; far += FAR_PANELS)
-    for (near = 0; near < self->n_panels; near += NEAR_PANELS)
-      for (part = 0; part < APR_SLICE_WEIGHTED_N_PARTS; part++)
-        for (l = far; l < MIN (far + FAR_PANELS, self->end_panel); l++)
-          for (r = near; r < near + NEAR_PANELS && r <= l && part < self->left.n_slices[l]; r++)
-            multiply_weighted_part (self, part, l, r, n_rows);
+  multiply_columns (self, weighted, 0, n_rows);
+  multiply_columns (self, weighted_tails, 1, n_rows);
 }
 
 /* How much smaller this block's scales are than those of the sums. */

@@ -46,7 +46,7 @@ struct _AprExactSumsWorker
   gsize n_used; /* parts that are not all 0 */
   gsize n_sums; /* of a part of a tile */
   AprPackedOperand right;
-  /* The weighted columns, and a layer of what a double cannot hold of them; not used without weights. */
+  /* The weighted columns, and a layer of what a double cannot hold of them, or of tails; not used without weights. */
   AprPackedOperand left;
   double *weights; /* (owned) (nullable) */
   gint64 *sums;    /* (owned) for each tile of each layer, n_parts of APR_SLICE_TILE each */

@@ -27,7 +27,7 @@ G_STATIC_ASSERT (MAX_BLOCKS <= 256);
 static const guint8 nothing_line[APR_SLICE_LINE];
 static const AprSliceFetch nothing = { nothing_line, nothing_line };
 
-/* By how much the exponent of a weighted column may be larger than it has to be, for it to be cut in three. */
+/* A weighted column is cut in three where its exponent is larger than it has to be by at most so much. */
 #define MAX_SPARE_BITS 64
 
 /* Blocks that are cut, at most, before one is tried whole again. */
@@ -367,8 +367,9 @@ clear_rows (AprPackedOperand *operand, gsize first, gsize end)
     memset (apr_packed_operand_get (operand, i) + first, 0, (end - first) * sizeof (double));
 }
 
-/* The exponents of weighted columns, whose tails have the second layer, that no product of a column and a weight times
- * 2^@exponent reaches. */
+/* Gives the weighted columns exponents that are above all their values, and the second layer, of their tails, those
+ * that follow from these. The weights are below 1, times 2^@exponent. FALSE where an exponent is much larger than this
+ * block needs: three parts would seldom suffice. */
 static gboolean
 set_weighted_exponents (AprExactSumsWorker *self, gint exponent)
 {
@@ -394,7 +395,8 @@ set_weighted_exponents (AprExactSumsWorker *self, gint exponent)
   return TRUE;
 }
 
-/* Cuts the weighted columns in three, where the others are whole numbers that suit. */
+/* Cuts the weighted columns in three; FALSE where this does not suffice, or the columns without weights are not whole
+ * numbers that suit. */
 static gboolean
 cut_weighted (AprExactSumsWorker *self, gsize n_rows, gint exponent)
 {

@@ -138,8 +138,9 @@ apr_packed_operand_measure (AprPackedOperand *self,
 /* Finds the units and the sums of all columns for AprSliceKernel.multiply_whole (); false where one does not suit. */
 gboolean apr_packed_operand_try_whole (AprPackedOperand *self, gsize n_rows);
 
-/* Cuts the products of a column @from and @weights, times 2^@exponent, of which none reaches that of column @index, in
- * three, the slices of column @index; false where these do not suffice. The number of parts is that of the panel. */
+/* Multiplies the column @from by @weights, times 2^@exponent, and cuts the products in three, into the slices of column
+ * @index, whose exponent has to be above them; false where three parts do not suffice. The columns of a panel are cut
+ * in their order: n_slices of the panel is the number of parts that one of them has at most. */
 gboolean apr_packed_operand_cut_weighted (AprPackedOperand *self,
                                           gsize index,
                                           const double *from,

@@ -39,12 +39,12 @@ G_BEGIN_DECLS
  * and three products, h h', t t' and (h + t) (h' + t'), of which the first and the last are multiplied whole, take five
  * multiplications and four additions in place of six multiplications.
  *
- * Weighted columns have the bits of the weights too, so the one of two columns that is multiplied by the weights is cut
- * in three,
+ * In a weighted product w x x', the factor w x has the bits of the weight, too. Where the columns themselves have few
+ * enough bits, it is cut into three parts,
  *
  *   w x = 2^e (h 2^-47 + m 2^-95 + t 2^-143),  |h|, |m|, |t| <= 2^47
  *
- * of which each is multiplied by the other column whole, as long as that has few enough bits.
+ * and each part is multiplied by x' whole.
  *
  * Where integers of 64 bits can be multiplied as well, columns are not cut: they are multiplied as numbers of fixed
  * point, x = 2^e 2^-47 v, where v is below 2^47 and a multiple of 2^-24. A fused multiplication adds a product to an
@@ -99,9 +99,10 @@ enum
   APR_SLICE_TAIL,
   APR_SLICE_BOTH,
   APR_SLICE_FIXED, /* of products: of columns of fixed point */
+  APR_SLICE_WHOLE, /* of products: of columns that are not cut */
 };
 
-/* The same of a weighted column: h, m and t. */
+/* In the same places, the parts of a weighted column: h, m and t. */
 enum
 {
   APR_SLICE_WEIGHTED_HEAD,
@@ -155,8 +156,9 @@ typedef struct
   const guint8 *end;
 } AprSliceFetch;
 
-/* How far the places are apart where @n lines are fetched: less than a line where fewer are left, so that nobody has to
- * look whether all are there. Fetching a line again, or the one behind the last, does no harm. */
+/* The distance between the places where the next @n lines are fetched. It is less than a line where fewer lines are
+ * left, so that the last place is near the end, and loops need not compare. Fetching a line twice, or one behind the
+ * end, does no harm. */
 static inline gsize
 apr_slice_fetch_step (const AprSliceFetch *fetch, gsize n)
 {
@@ -247,10 +249,11 @@ typedef struct
   guint (*cut_fixed) (
     const double *column, gsize n_rows, double factor, double *parts, gsize distance, gint64 sums[2]);
 
-  /* Cuts the products v of a column and the weights, times @factor, a power of two, into three whole numbers of at most
-   * APR_SLICE_WHOLE_LIMIT, v = h + 2^-48 m + 2^-96 t, @distance apart. Returns how many come before those that are all
-   * 0, or APR_SLICE_OUTSIDE where they do not suffice. No v may be above 2^46, nor too small for a double what is left
-   * of a product by rounding. %NULL where multiply_whole () is. */
+  /* Multiplies a column by the weights and by @factor, a power of two, and cuts each product v into three whole numbers
+   * of at most APR_SLICE_WHOLE_LIMIT, v = h + 2^-48 m + 2^-96 t. The three parts are @distance apart. Returns how many
+   * parts there are before the rest, all 0; or APR_SLICE_OUTSIDE where three do not suffice, or there is a NaN. No v
+   * may be above 2^46. What rounding a product leaves must not be too small for a double. %NULL where multiply_whole ()
+   * is. */
   guint (*cut_weighted) (
     const double *column, const double *weights, gsize n_rows, double factor, double *parts, gsize distance);
 

@@ -47,8 +47,10 @@ multiply_whole_columns (const double *left,
       for (; row < end; row += LANES)
         {
           if (fetch != NULL)
-            apr_slice_fetch_line (next);
-          next += step;
+            {
+              apr_slice_fetch_line (next);
+              next += step;
+            }
           EACH_PRODUCT
           {
             VECTOR x = COLUMN (left, i / APR_SLICE_PANEL);
@@ -176,9 +178,10 @@ multiply_whole (const double *left,
 
 #define ROUND(value) SUBTRACT (ADD (value, rounder), rounder)
 
-/* What rounding a product or its rest to a whole number leaves is exact: the error is at most half of the last bit of
- * the product, so it decides nothing that is not a tie. Where it decides that one, the head is one off, and what the
- * middle would have too much is carried. */
+/* A product is the sum of a rounded one and of its error, which is at most half of the last bit of that. So the head of
+ * the rounded one is that of the sum, unless the rest is a tie: then the error decides, and the head may be one off.
+ * The carry mends that, as the middle would be too large. What is left of the rounded product after the head and the
+ * middle is exact. */
 static guint
 cut_weighted (
   const double *column, const double *weights, gsize n_rows, double factor, double *parts, gsize distance)
@@ -218,7 +221,7 @@ cut_weighted (
       coarse = MULTIPLY (SUBTRACT (rest, middle), next);
       fine = MULTIPLY (error, next);
       tail = ADD (coarse, fine);
-      /* What that addition rounds, by D. E. Knuth. */
+      /* What that addition loses by rounding, by D. E. Knuth. */
       grown = SUBTRACT (tail, coarse);
       lost = ADD (SUBTRACT (coarse, SUBTRACT (tail, grown)), SUBTRACT (fine, grown));
       any_rest = EITHER (EITHER (SUBTRACT (tail, ROUND (tail)), lost), any_rest);

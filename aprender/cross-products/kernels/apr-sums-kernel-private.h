@@ -17,7 +17,7 @@ typedef struct
   gsize n_rows;                     /* from which on residues are faster, for so many columns: */
   gsize n_columns;                  /* in general, */
   gsize n_weighted;                 /* of rows that have weights, */
-  gsize n_whole;  /* and of what slices can multiply whole, if these are more, or half, weighted */
+  gsize n_whole; /* and of what slices can multiply whole, if these are more; half as many of weighted rows */
   gsize n_sliced; /* columns up to which slices are faster than bytes, where there are no weights */
 } AprSumsKernel;
 

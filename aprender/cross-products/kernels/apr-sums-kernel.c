@@ -10,8 +10,9 @@
  * columns where there are weights, and for more where slices can multiply them whole, as nearly all of floats. What is
  * narrower or shorter, and what residues leave, is for bytes, or for slices where there are none. The limits are where
  * both took as long on an AMD Zen 4, run as each family in turn, and a Zen 5 has the same; those of weighted rows are
- * from an Intel Emerald Rapids, and for arm64 half of the others. Half as many whole columns as without weights are
- * few: with AVX2 on a Zen 3, both took as long for 60. docs/kernels.md says how to measure them. */
+ * from an Intel Emerald Rapids, and for arm64 half of the others. For weighted rows of whole columns, half of n_whole
+ * is a cautious guess: with AVX2 on an AMD Zen 3, where it is 36, both took as long for 60. docs/kernels.md says how to
+ * measure them. */
 static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* What a compiler makes of 128 bits, on x86 with SSE2: residues in products of 16 bits. */
   [APR_CPU_PORTABLE] = &(const AprSumsKernel){ "portable", &apr_slice_kernel_portable, NULL,
