@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-pages-private.h"
 
 /* Elements as numbers: reading one of them, and casting all of them to a float dtype. */
@@ -153,8 +154,8 @@ double_from_f8 (AprDType dtype, guint8 bits)
 }
 
 /* Rounds to a float format with @exponent_bits and @fraction_bits, to nearest, ties to even, and returns its bits.
- * Subnormals and overflow to infinity follow IEEE 754; a NaN stays a NaN. */
-static guint32
+ * Subnormals and overflow to infinity follow IEEE 754; a NaN stays a NaN, and keeps only its sign. */
+static inline G_ALWAYS_INLINE guint32
 round_to_format (double value, guint exponent_bits, guint fraction_bits)
 {
   guint64 bits = bits_from_double (value);
@@ -163,8 +164,8 @@ round_to_format (double value, guint exponent_bits, guint fraction_bits)
   int bias = (1 << (exponent_bits - 1)) - 1;
   int exponent = (int) (bits >> 52 & 0x7ff) - 1023;
   guint64 significand = bits & G_GUINT64_CONSTANT (0xfffffffffffff);
+  guint64 half;
   guint64 kept;
-  guint64 rest;
   guint shift;
 
   if (exponent == 1024)
@@ -176,11 +177,10 @@ round_to_format (double value, guint exponent_bits, guint fraction_bits)
 
   significand |= G_GUINT64_CONSTANT (1) << 52;
   shift = 52 - fraction_bits + (exponent < 1 - bias ? (guint) (1 - bias - exponent) : 0);
-  kept = significand >> shift;
-  rest = significand - (kept << shift);
-  if (rest > G_GUINT64_CONSTANT (1) << (shift - 1) ||
-      (rest == G_GUINT64_CONSTANT (1) << (shift - 1) && (kept & 1) != 0))
-    kept++;
+  /* Half of the last bit, or a little less where that is 0, so that the sum carries where the rest is more than half,
+   * and of ties those whose last bit is 1. */
+  half = G_GUINT64_CONSTANT (1) << (shift - 1);
+  kept = (significand + half - 1 + (significand >> shift & 1)) >> shift;
 
   /* A carry out of the fraction increments the exponent, up to infinity: the encoding is made for it. */
   if (exponent >= 1 - bias)
@@ -189,8 +189,8 @@ round_to_format (double value, guint exponent_bits, guint fraction_bits)
   return sign | (guint32) kept;
 }
 
-double
-apr_dtype_read_double (AprDType dtype, const guint8 *data, gsize index)
+static inline G_ALWAYS_INLINE double
+read_double (AprDType dtype, const guint8 *data, gsize index)
 {
   switch (dtype)
     {
@@ -233,6 +233,12 @@ apr_dtype_read_double (AprDType dtype, const guint8 *data, gsize index)
     default:
       g_return_val_if_reached (0);
     }
+}
+
+double
+apr_dtype_read_double (AprDType dtype, const guint8 *data, gsize index)
+{
+  return read_double (dtype, data, index);
 }
 
 /* An element is not finite if its exponent is all ones, so that adding one to the exponent carries into the sign bit.
@@ -287,14 +293,14 @@ sticky_from_integer (guint64 magnitude)
 }
 
 /* One element, as apr_dtype_read_double () reads it, and of F8 too. */
-static double
+static inline G_ALWAYS_INLINE double
 read_for_cast (AprDType dtype, const guint8 *data, gsize index)
 {
-  return is_f8 (dtype) ? double_from_f8 (dtype, data[index]) : apr_dtype_read_double (dtype, data, index);
+  return is_f8 (dtype) ? double_from_f8 (dtype, data[index]) : read_double (dtype, data, index);
 }
 
 /* One element, ready to be rounded once to a format of at most 24 bits of precision. */
-static double
+static inline G_ALWAYS_INLINE double
 read_for_rounding (AprDType dtype, const guint8 *data, gsize index)
 {
   guint64 bits;
@@ -308,6 +314,87 @@ read_for_rounding (AprDType dtype, const guint8 *data, gsize index)
     }
 
   return read_for_cast (dtype, data, index);
+}
+
+/* The bits of a float, by the processor. It may keep more of a NaN than its sign. */
+static inline G_ALWAYS_INLINE guint32
+round_to_float (double value)
+{
+  float rounded = (float) value;
+  guint32 bits;
+
+  if (G_UNLIKELY (isnan (value)))
+    return round_to_format (value, 8, 23);
+
+  memcpy (&bits, &rounded, sizeof bits);
+  return bits;
+}
+
+/* A loop for each pair of dtypes, as @from is constant wherever this is called. */
+static inline G_ALWAYS_INLINE void
+cast_from (AprDType from, const guint8 *in, gsize first, gsize end, AprDType to, guint8 *out)
+{
+  gsize i;
+
+  if (to == APR_DTYPE_F64)
+    for (i = first; i < end; i++)
+      {
+        guint64 bits = bits_from_double (read_for_cast (from, in, i));
+
+        memcpy (out + 8 * i, &bits, sizeof bits);
+      }
+  else if (to == APR_DTYPE_F32)
+    for (i = first; i < end; i++)
+      {
+        guint32 bits = round_to_float (read_for_rounding (from, in, i));
+
+        memcpy (out + 4 * i, &bits, sizeof bits);
+      }
+  else
+    for (i = first; i < end; i++)
+      {
+        double value = read_for_rounding (from, in, i);
+        guint16 bits =
+          (guint16) (to == APR_DTYPE_F16 ? round_to_format (value, 5, 10) : round_to_format (value, 8, 7));
+
+        memcpy (out + 2 * i, &bits, sizeof bits);
+      }
+}
+
+static void
+cast (AprDType from, const guint8 *in, gsize first, gsize end, AprDType to, guint8 *out)
+{
+#define CAST_FROM(dtype)                      \
+ case dtype:                                  \
+  cast_from (dtype, in, first, end, to, out); \
+  break
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wswitch-enum"
+  switch (from)
+    {
+      CAST_FROM (APR_DTYPE_BOOL);
+      CAST_FROM (APR_DTYPE_F8_E5M2);
+      CAST_FROM (APR_DTYPE_F8_E4M3);
+      CAST_FROM (APR_DTYPE_F8_E8M0);
+      CAST_FROM (APR_DTYPE_F8_E4M3FNUZ);
+      CAST_FROM (APR_DTYPE_F8_E5M2FNUZ);
+      CAST_FROM (APR_DTYPE_U8);
+      CAST_FROM (APR_DTYPE_I8);
+      CAST_FROM (APR_DTYPE_U16);
+      CAST_FROM (APR_DTYPE_I16);
+      CAST_FROM (APR_DTYPE_F16);
+      CAST_FROM (APR_DTYPE_BF16);
+      CAST_FROM (APR_DTYPE_U32);
+      CAST_FROM (APR_DTYPE_I32);
+      CAST_FROM (APR_DTYPE_F32);
+      CAST_FROM (APR_DTYPE_U64);
+      CAST_FROM (APR_DTYPE_I64);
+      CAST_FROM (APR_DTYPE_F64);
+    default:
+      g_assert_not_reached ();
+    }
+#pragma GCC diagnostic pop
 }
 
 /* Elements between two looks at whether the work is cancelled. The function takes no cancellable, but the asynchronous
@@ -344,7 +431,8 @@ apr_tensor_cast (AprTensor *self, AprDType dtype, GError **error)
   gsize n_dims;
   gsize n_elements;
   gsize size;
-  gsize i;
+  gsize first;
+  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
 
   g_return_val_if_fail (self != NULL, NULL);
 
@@ -369,34 +457,14 @@ apr_tensor_cast (AprTensor *self, AprDType dtype, GError **error)
   out = apr_memory_new (size, 1, "a tensor", error);
   if (out == NULL)
     return NULL;
-  for (i = 0; i < n_elements; i++)
+  for (first = 0; first < n_elements; first += ELEMENTS_PER_LOOK)
     {
-      if (i % ELEMENTS_PER_LOOK == 0 &&
-          g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
+      if (g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
         {
           g_free (out);
           return NULL;
         }
-      if (dtype == APR_DTYPE_F64)
-        {
-          guint64 bits = bits_from_double (read_for_cast (from, in, i));
-
-          memcpy (out + 8 * i, &bits, sizeof bits);
-        }
-      else if (dtype == APR_DTYPE_F32)
-        {
-          guint32 bits = round_to_format (read_for_rounding (from, in, i), 8, 23);
-
-          memcpy (out + 4 * i, &bits, sizeof bits);
-        }
-      else
-        {
-          guint32 wide = dtype == APR_DTYPE_F16 ? round_to_format (read_for_rounding (from, in, i), 5, 10)
-                                                : round_to_format (read_for_rounding (from, in, i), 8, 7);
-          guint16 bits = (guint16) wide;
-
-          memcpy (out + 2 * i, &bits, sizeof bits);
-        }
+      cast (from, in, first, MIN (first + ELEMENTS_PER_LOOK, n_elements), dtype, out);
     }
 
   return apr_tensor_new_take (dtype, shape, n_dims, out, size);
