@@ -19,6 +19,19 @@ typedef struct
 
 G_STATIC_ASSERT (sizeof (Header) <= HEADER_SIZE);
 
+/* Asks for large pages: fewer of them are to be mapped, and found again. The system does without where it has none. */
+static void
+ask_for_large_pages (gpointer memory G_GNUC_UNUSED, gsize size G_GNUC_UNUSED)
+{
+#ifdef MADV_HUGEPAGE
+  guintptr start = ((guintptr) memory + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+  guintptr end = ((guintptr) memory + size) & ~(LARGE_PAGE - 1);
+
+  if (start < end)
+    (void) madvise ((gpointer) start, end - start, MADV_HUGEPAGE);
+#endif
+}
+
 gpointer
 apr_pages_new (gsize size, gboolean cleared)
 {
@@ -48,10 +61,7 @@ apr_pages_new (gsize size, gboolean cleared)
       if (header.start == MAP_FAILED)
         return NULL;
       memory = (guint8 *) (((guintptr) header.start + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1));
-#ifdef MADV_HUGEPAGE
-      /* It does without where they are not to be had. */
-      (void) madvise (memory, size, MADV_HUGEPAGE);
-#endif
+      ask_for_large_pages (memory, size);
     }
   memcpy (memory, &header, sizeof header);
 
@@ -87,6 +97,8 @@ apr_memory_new (gsize n, gsize size, const char *what, GError **error)
   if (memory == NULL)
     g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
                  "There is no memory for %s of %" G_GSIZE_FORMAT " bytes", what, n_bytes);
+  else if (n_bytes >= 2 * LARGE_PAGE)
+    ask_for_large_pages (memory, n_bytes);
 
   return memory;
 }
