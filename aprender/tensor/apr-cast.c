@@ -432,7 +432,7 @@ apr_tensor_cast (AprTensor *self, AprDType dtype, GError **error)
   gsize n_elements;
   gsize size;
   gsize first;
-  g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
 
   g_return_val_if_fail (self != NULL, NULL);
 

@@ -89,12 +89,14 @@ test_reported (void)
   g_autoptr (GError) error = NULL;
   g_autofree gpointer nothing = apr_memory_new (0, 8, "a test", &error);
   g_autofree char *some = apr_memory_new (3, 8, "a test", &error);
+  g_autofree char *many = apr_memory_new (9999999, 1, "a test", &error);
 
   g_test_summary ("What a file or a caller is too large for is an error with the number.");
 
   g_assert_no_error (error);
   g_assert_nonnull (nothing);
   memset (some, 1, 24);
+  memset (many, 1, 9999999);
   g_assert_null (apr_memory_new (G_MAXSSIZE / 8, 8, "a test", &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
   if (GLIB_SIZEOF_SIZE_T == 8)

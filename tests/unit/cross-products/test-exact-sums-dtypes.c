@@ -2,6 +2,8 @@
 #include "tests/draw.h"
 #include "tests/exact-reference.h"
 
+#include <math.h>
+
 /* Data of every dtype that is a number, read in place, against whole numbers of GMP. */
 
 static const AprDType dtypes[] = { APR_DTYPE_BOOL, APR_DTYPE_I8,  APR_DTYPE_U8,  APR_DTYPE_I16, APR_DTYPE_U16,
@@ -111,6 +113,63 @@ test_small_weights (void)
   check (x, y, weights);
 }
 
+#define BLOCK 240
+#define N_BLOCKS 14
+
+/* A whole number of 24 bits, times 2^@exponent. */
+static float
+draw_float (GRand *rand, int exponent)
+{
+  float value = ldexpf ((float) g_rand_int_range (rand, 1, 1 << 24), exponent);
+
+  return g_rand_boolean (rand) ? value : -value;
+}
+
+static void
+test_weighted_blocks (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (22);
+  guint round;
+
+  g_test_summary (
+    "Floats and weights whose sizes change from block to block; some blocks cannot be multiplied whole.");
+  for (round = 0; round < (runs_slowly () ? 4 : 12); round++)
+    {
+      const gsize n_rows = N_BLOCKS * BLOCK;
+      float x_values[N_BLOCKS * BLOCK * 3];
+      float y_values[N_BLOCKS * BLOCK];
+      double weight_values[N_BLOCKS * BLOCK];
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (AprTensor) y = NULL;
+      g_autoptr (AprTensor) weights = NULL;
+      int exponent = 0;
+      int n_bits = 0;
+      int spread = 0;
+      gsize row;
+      gsize i;
+
+      for (row = 0; row < n_rows; row++)
+        {
+          if (row % BLOCK == 0)
+            {
+              exponent = round % 3 == 0 ? 0
+                       : round % 3 == 1 ? (int) (row / BLOCK) * 8 - 50
+                                        : g_rand_int_range (rand, -30, 30);
+              spread = round % 2 == 0 ? 0 : g_rand_int_range (rand, 0, 4) == 0 ? 40 : 20;
+              n_bits = g_rand_boolean (rand) ? 53 : 20;
+            }
+          for (i = 0; i < 3; i++)
+            x_values[row * 3 + i] = draw_float (rand, row % 3 == 0 ? exponent - spread : exponent);
+          y_values[row] = draw_float (rand, exponent);
+          weight_values[row] = ldexp (floor (ldexp (g_rand_double_range (rand, 0.5, 1), n_bits)), -n_bits);
+        }
+      x = float_matrix_new (n_rows, 3, x_values);
+      y = float_matrix_new (n_rows, 1, y_values);
+      weights = vector_new (n_rows, weight_values);
+      check (x, y, weights);
+    }
+}
+
 static void
 test_not_finite (void)
 {
@@ -157,6 +216,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/exact-sums-dtypes/every-dtype", test_every_dtype);
   g_test_add_func ("/exact-sums-dtypes/great-integers", test_great_integers);
   g_test_add_func ("/exact-sums-dtypes/small-weights", test_small_weights);
+  g_test_add_func ("/exact-sums-dtypes/weighted-blocks", test_weighted_blocks);
   g_test_add_func ("/exact-sums-dtypes/not-finite", test_not_finite);
 
   return g_test_run ();
