@@ -19,7 +19,7 @@ typedef struct
 
 G_STATIC_ASSERT (sizeof (Header) <= HEADER_SIZE);
 
-/* Asks for large pages: fewer of them are to be mapped, and found again. The system does without where it has none. */
+/* Asks for large pages, of which fewer have to be mapped and looked up. Where the system has none, small ones stay. */
 static void
 ask_for_large_pages (gpointer memory G_GNUC_UNUSED, gsize size G_GNUC_UNUSED)
 {

@@ -177,8 +177,7 @@ round_to_format (double value, guint exponent_bits, guint fraction_bits)
 
   significand |= G_GUINT64_CONSTANT (1) << 52;
   shift = 52 - fraction_bits + (exponent < 1 - bias ? (guint) (1 - bias - exponent) : 0);
-  /* Half of the last bit, or a little less where that is 0, so that the sum carries where the rest is more than half,
-   * and of ties those whose last bit is 1. */
+  /* What is added carries where the rest is more than half of the last kept bit, and in a tie where that bit is 1. */
   half = G_GUINT64_CONSTANT (1) << (shift - 1);
   kept = (significand + half - 1 + (significand >> shift & 1)) >> shift;
 
@@ -316,7 +315,7 @@ read_for_rounding (AprDType dtype, const guint8 *data, gsize index)
   return read_for_cast (dtype, data, index);
 }
 
-/* The bits of a float, by the processor. It may keep more of a NaN than its sign. */
+/* Rounds to a float as the processor does, and returns its bits. Of a NaN, processors keep more than the sign. */
 static inline G_ALWAYS_INLINE guint32
 round_to_float (double value)
 {
@@ -330,7 +329,7 @@ round_to_float (double value)
   return bits;
 }
 
-/* A loop for each pair of dtypes, as @from is constant wherever this is called. */
+/* @from is a constant wherever this is called, so that the compiler makes a loop for each pair of dtypes. */
 static inline G_ALWAYS_INLINE void
 cast_from (AprDType from, const guint8 *in, gsize first, gsize end, AprDType to, guint8 *out)
 {

@@ -217,7 +217,7 @@ cut_fixed (const double *column, gsize n_rows, double factor, double *parts, gsi
       __m512d rest_rounded = _mm512_add_pd (rest, tail_rounder);
       __m512d tail = _mm512_sub_pd (rest_rounded, tail_rounder);
 
-      /* Their sum, in a unit that has less to do than the one that adds. */
+      /* head + tail, by the unit that multiplies: the one that adds has more to do. */
       _mm512_store_pd (parts + row, _mm512_fmadd_pd (tail, one, head));
       _mm512_store_si512 (parts + distance + row, join_bits (rounded, rest_rounded));
       heads = _mm512_add_pd (head, heads);

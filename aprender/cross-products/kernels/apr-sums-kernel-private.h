@@ -14,7 +14,8 @@ typedef struct
   const AprSliceKernel *slices;     /* (unowned) which serve whatever the others do not */
   const AprByteKernel *bytes;       /* (unowned) (nullable) which take the place of slices */
   const AprResidueKernel *residues; /* (unowned) (nullable) which take the place of both */
-  gsize n_rows;     /* from which on residues are faster, for so many columns; see MORE_COLUMNS: */
+  /* Residues are faster from so many rows on (for fewer, see MORE_COLUMNS), and so many columns: */
+  gsize n_rows;
   gsize n_columns;  /* in general, */
   gsize n_weighted; /* of rows that have weights, */
   gsize n_whole; /* and of what slices can multiply whole, if these are more; half as many of weighted rows */

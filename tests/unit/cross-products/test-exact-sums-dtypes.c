@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Data of every dtype that is a number, read in place, against whole numbers of GMP. */
+/* Data of every dtype that is a number, read in place, and of sizes that change, against whole numbers of GMP. */
 
 static const AprDType dtypes[] = { APR_DTYPE_BOOL, APR_DTYPE_I8,  APR_DTYPE_U8,  APR_DTYPE_I16, APR_DTYPE_U16,
                                    APR_DTYPE_I32,  APR_DTYPE_U32, APR_DTYPE_I64, APR_DTYPE_U64, APR_DTYPE_F16,
@@ -113,6 +113,7 @@ test_small_weights (void)
   check (x, y, weights);
 }
 
+/* The rows that are multiplied at once, where there are so many blocks. */
 #define BLOCK 240
 #define N_BLOCKS 14
 
@@ -155,6 +156,7 @@ test_weighted_blocks (void)
               exponent = round % 3 == 0 ? 0
                        : round % 3 == 1 ? (int) (row / BLOCK) * 8 - 50
                                         : g_rand_int_range (rand, -30, 30);
+              /* What is 20 powers of two apart in a column can be multiplied whole, and 40 is too much. */
               spread = round % 2 == 0 ? 0 : g_rand_int_range (rand, 0, 4) == 0 ? 40 : 20;
               n_bits = g_rand_boolean (rand) ? 53 : 20;
             }

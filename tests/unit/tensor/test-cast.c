@@ -30,7 +30,7 @@ test_cast_rounds_to_nearest_even (void)
     { -0.0, APR_DTYPE_F32, -0.0 },
     { 1 + 0x1p-11, APR_DTYPE_F16, 1 },
     { 1 + 3 * 0x1p-11, APR_DTYPE_F16, 1 + 0x1p-9 },
-    { 1 + 0x1p-11 + 0x1p-40, APR_DTYPE_F16, 1 + 0x1p-10 }, /* a tie, once it were a float */
+    { 1 + 0x1p-11 + 0x1p-40, APR_DTYPE_F16, 1 + 0x1p-10 }, /* as a float, it would be a tie */
     { 100000, APR_DTYPE_F16, INFINITY },
     { -1e300, APR_DTYPE_F16, -INFINITY },
     { 65519, APR_DTYPE_F16, 65504 },
@@ -57,7 +57,7 @@ test_cast_rounds_to_nearest_even (void)
     }
 }
 
-/* Whether no float is nearer to a number than this one, and none that is as near has a last bit of 0 where it has 1. */
+/* Whether @rounded is the float nearest to @value: of two that are equally near, the one whose last bit is 0. */
 static gboolean
 is_nearest (double value, float rounded)
 {
@@ -141,11 +141,25 @@ test_cast_of_halves_is_a_round_trip (void)
     }
 }
 
+/* A vector of a dtype of 64 bits. */
+static AprTensor *
+bits_vector_new (AprDType dtype, gsize n, const guint64 *bits)
+{
+  g_autofree guint64 *ordered = g_new (guint64, n);
+  g_autoptr (GBytes) bytes = NULL;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    ordered[i] = GUINT64_TO_LE (bits[i]);
+  bytes = g_bytes_new (ordered, n * sizeof *ordered);
+
+  return apr_tensor_new_from_bytes (dtype, &n, 1, bytes, NULL);
+}
+
 static void
 test_cast_of_nan (void)
 {
-  const guint64 nans[] = { GUINT64_TO_LE (G_GUINT64_CONSTANT (0x7ff0123456789abc)),
-                           GUINT64_TO_LE (G_GUINT64_CONSTANT (0xfffedcba98765432)) };
+  const guint64 nans[] = { G_GUINT64_CONSTANT (0x7ff0123456789abc), G_GUINT64_CONSTANT (0xfffedcba98765432) };
   const struct
   {
     AprDType dtype;
@@ -153,9 +167,7 @@ test_cast_of_nan (void)
   } cases[] = { { APR_DTYPE_F32, { 0x7fc00000, 0xffc00000 } },
                 { APR_DTYPE_F16, { 0x7e00, 0xfe00 } },
                 { APR_DTYPE_BF16, { 0x7fc0, 0xffc0 } } };
-  const gsize shape[] = { 2 };
-  g_autoptr (GBytes) bytes = g_bytes_new (nans, sizeof nans);
-  g_autoptr (AprTensor) x = apr_tensor_new_from_bytes (APR_DTYPE_F64, shape, 1, bytes, NULL);
+  g_autoptr (AprTensor) x = bits_vector_new (APR_DTYPE_F64, 2, nans);
   gsize i;
   gsize j;
 
@@ -198,14 +210,11 @@ test_cast_of_large_integers_rounds_once (void)
     { APR_DTYPE_U64, G_MAXUINT64, APR_DTYPE_F64, 0x1p64 },
     { APR_DTYPE_I64, (1ull << 53) + 3, APR_DTYPE_F64, 0x1p53 + 4 },
   };
-  const gsize shape[] = { 1 };
   gsize i;
 
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      guint64 value = GUINT64_TO_LE (cases[i].value);
-      g_autoptr (GBytes) bytes = g_bytes_new (&value, sizeof value);
-      g_autoptr (AprTensor) x = apr_tensor_new_from_bytes (cases[i].from, shape, 1, bytes, NULL);
+      g_autoptr (AprTensor) x = bits_vector_new (cases[i].from, 1, &cases[i].value);
       g_autoptr (AprTensor) y = apr_tensor_cast (x, cases[i].to, NULL);
 
       assert_same_double (element (y, 0), cases[i].expected);
@@ -304,49 +313,34 @@ test_cast_async (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
-/* Numbers of a dtype, most of which another one cannot hold, or which are subnormal. */
-static AprTensor *
-make_hard (AprDType dtype)
-{
-  const double doubles[] = { 1 + 0x1.8p-24, -1 - 0x1.8p-24, 0x1.8p-150,
-                             -0x1.8p-148,   0x1.fffffep127, 0x1.ffffffp127 };
-  const gint64 integers[] = { (G_GINT64_CONSTANT (1) << 53) + 1, -(G_GINT64_CONSTANT (1) << 53) - 1,
-                              16777217 };
-  const float floats[] = { 0x1p-149f, -0x1p-130f, 1 };
-  gconstpointer values = dtype == APR_DTYPE_I64 ? (gconstpointer) integers : doubles;
-  const gsize shape[] = { dtype == APR_DTYPE_I64 ? G_N_ELEMENTS (integers) : G_N_ELEMENTS (doubles) };
-  guint64 ordered[G_N_ELEMENTS (doubles)];
-  g_autoptr (GBytes) bytes = NULL;
-  gsize i;
-
-  if (dtype == APR_DTYPE_F32)
-    return float_vector_new (G_N_ELEMENTS (floats), floats);
-
-  memcpy (ordered, values, shape[0] * sizeof *ordered);
-  for (i = 0; i < shape[0]; i++)
-    ordered[i] = GUINT64_TO_LE (ordered[i]);
-  bytes = g_bytes_new (ordered, shape[0] * sizeof *ordered);
-  return apr_tensor_new_from_bytes (dtype, shape, 1, bytes, NULL);
-}
-
 static void
 test_cast_in_other_arithmetic (void)
 {
-  const AprDType pairs[][2] = { { APR_DTYPE_F64, APR_DTYPE_F32 },
-                                { APR_DTYPE_F32, APR_DTYPE_F64 },
-                                { APR_DTYPE_I64, APR_DTYPE_F32 },
-                                { APR_DTYPE_I64, APR_DTYPE_F64 } };
+  /* Numbers that have to be rounded, and subnormal ones. */
+  const double doubles[] = { 1 + 0x1.8p-24, -1 - 0x1.8p-24, 0x1.8p-150, 0x1.fffffep127, 0x1.ffffffp127 };
+  const float floats[] = { 0x1p-149f, -0x1p-130f, 1 };
+  const guint64 integers[] = { (1ull << 53) + 1, -((1ull << 53) + 1), 16777217 };
+  g_autoptr (AprTensor) of_doubles = vector_new (G_N_ELEMENTS (doubles), doubles);
+  g_autoptr (AprTensor) of_floats = float_vector_new (G_N_ELEMENTS (floats), floats);
+  g_autoptr (AprTensor) of_integers = bits_vector_new (APR_DTYPE_I64, G_N_ELEMENTS (integers), integers);
+  const struct
+  {
+    AprTensor *x;
+    AprDType dtype;
+  } cases[] = { { of_doubles, APR_DTYPE_F32 },
+                { of_floats, APR_DTYPE_F64 },
+                { of_integers, APR_DTYPE_F32 },
+                { of_integers, APR_DTYPE_F64 } };
   const int ways[] = { FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST };
   gsize i;
   gsize j;
 
   g_test_summary (
     "Whatever the program around has set: other roundings, and subnormal numbers flushed to zero.");
-  for (i = 0; i < G_N_ELEMENTS (pairs); i++)
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
     for (j = 0; j < G_N_ELEMENTS (ways); j++)
       {
-        g_autoptr (AprTensor) x = make_hard (pairs[i][0]);
-        g_autoptr (AprTensor) expected = apr_tensor_cast (x, pairs[i][1], NULL);
+        g_autoptr (AprTensor) expected = apr_tensor_cast (cases[i].x, cases[i].dtype, NULL);
         g_autoptr (AprTensor) y = NULL;
         fenv_t environment;
 
@@ -361,7 +355,7 @@ test_cast_in_other_arithmetic (void)
         if (ways[j] == FE_TONEAREST)
           _mm_setcsr (_mm_getcsr () | 0x8040);
 #endif
-        y = apr_tensor_cast (x, pairs[i][1], NULL);
+        y = apr_tensor_cast (cases[i].x, cases[i].dtype, NULL);
         g_assert_cmpint (fegetround (), ==, ways[j]);
         fesetenv (&environment);
         g_assert_true (apr_tensor_equal (y, expected));
