@@ -11,6 +11,32 @@
 #define APR_RESIDUE_BYTES 1
 #include "aprender/cross-products/kernels/apr-residue-kernel-512bit-template.h"
 
+/* Numbers of 24 bits, of which each becomes four bytes: a byte has its six bits, and others above them. */
+INLINE __m512i
+spread_words (__m512i words)
+{
+#ifdef __AVX512VBMI__
+  /* Bits 0, 6, 12 and 18 of each. */
+  return _mm512_multishift_epi64_epi8 (_mm512_set1_epi64 (0x322c2620120c0600), words);
+#else
+  __m512i halves = _mm512_mask_blend_epi16 (0xaaaaaaaa, words, _mm512_slli_epi32 (words, 4));
+
+  return _mm512_mask_blend_epi8 (0xaaaaaaaaaaaaaaaa, halves, _mm512_slli_epi16 (halves, 2));
+#endif
+}
+
+/* The same of two numbers side by side in 64 bits. */
+INLINE __m512i
+spread_pairs (__m512i pairs)
+{
+#ifdef __AVX512VBMI__
+  /* Bits 0, 6, and so on to 42. */
+  return _mm512_multishift_epi64_epi8 (_mm512_set1_epi64 (0x2a241e18120c0600), pairs);
+#else
+  return spread_words (_mm512_mask_blend_epi32 (0xaaaa, pairs, _mm512_slli_epi64 (pairs, 8)));
+#endif
+}
+
 /* One addition rounds to two words, or to a long word, behind which stands what has its top. */
 INLINE void
 cut_row (__m512d value[2],
@@ -19,8 +45,6 @@ cut_row (__m512d value[2],
          __m512i digits[APR_RESIDUE_WORDS],
          __m512d rests[2])
 {
-  /* Bits 0, 6, and so on to 42, of which two words begin with the lowest. */
-  const __m512i places = _mm512_set1_epi64 (0x2a241e18120c0600);
   __m512i sums[2];
   guint word;
   gsize i;
@@ -40,18 +64,14 @@ cut_row (__m512d value[2],
       round_row (value, magic[word - 2], sums);
 #pragma GCC unroll 2
       for (i = 0; i < 2; i++)
-        sums[i] = _mm512_and_si512 (_mm512_multishift_epi64_epi8 (places, sums[i]), bits);
+        sums[i] = _mm512_and_si512 (spread_pairs (sums[i]), bits);
       digits[word - 1] = join_halves (sums, TRUE);
       digits[word - 2] = join_halves (sums, FALSE);
     }
   if (n_words == 3)
     {
-      /* Bits 0, 6, 12 and 18 of each. */
-      const __m512i places_of_one = _mm512_set1_epi64 (0x322c2620120c0600);
-
       round_row (value, magic[0], sums);
-      digits[0] = _mm512_and_si512 (_mm512_multishift_epi64_epi8 (places_of_one, join_halves (sums, FALSE)),
-                                    _mm512_set1_epi32 (0x7f3f3f3f));
+      digits[0] = _mm512_and_si512 (spread_words (join_halves (sums, FALSE)), _mm512_set1_epi32 (0x7f3f3f3f));
     }
   rests[0] = value[0];
   rests[1] = value[1];

@@ -18,8 +18,8 @@ typedef struct
   gsize n_rows;
   gsize n_columns;  /* in general, */
   gsize n_weighted; /* of rows that have weights, */
-  gsize n_whole; /* and of what slices can multiply whole, if these are more; half as many of weighted rows */
-  gsize n_sliced; /* columns up to which slices are faster than bytes, where there are no weights */
+  gsize n_whole;    /* and, with weights or without, of what slices can multiply whole, if these are more */
+  gsize n_sliced;   /* columns up to which slices are faster than bytes, where there are no weights */
 } AprSumsKernel;
 
 /* The residues for a shape; %NULL where bytes or slices are faster. @whole says whether slices can multiply nearly all

@@ -9,10 +9,8 @@
 /* Which kernels serve which shape, for each family of processors. Residues are for so many rows and columns: for fewer
  * columns where there are weights, and for more where slices can multiply them whole, as nearly all of floats. What is
  * narrower or shorter, and what residues leave, is for bytes, or for slices where there are none. The limits are where
- * both took as long on an AMD Zen 4, run as each family in turn, and a Zen 5 has the same; those of weighted rows are
- * from an Intel Emerald Rapids, and for arm64 half of the others. For weighted rows of whole columns, half of n_whole
- * is a cautious guess: with AVX2 on an AMD Zen 3, where it is 36, both took as long for 60. docs/kernels.md says how to
- * measure them. */
+ * both took as long on an AMD Zen 4, run as each family in turn; those of weighted rows are from an Intel Emerald
+ * Rapids, and for arm64 half of the others. docs/kernels.md says how to measure them. */
 static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* What a compiler makes of 128 bits, on x86 with SSE2: residues in products of 16 bits. */
   [APR_CPU_PORTABLE] = &(const AprSumsKernel){ "portable", &apr_slice_kernel_portable, NULL,
@@ -36,14 +34,14 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* Alder Lake's and later clients: residues in products of bytes. Measured on an AMD Zen 5, which runs them too. */
   [APR_CPU_AVX_VNNI] = &(const AprSumsKernel){ "avxvnni", &apr_slice_kernel_avx2, NULL,
                                                &apr_residue_kernel_avxvnni, 160, 30, 22, 72 },
-  /* Skylake's servers: residues in products of 16 bits. Measured on an AMD Zen 5, which runs these and the next ones,
-   * too. */
+  /* Skylake's servers: residues in products of 16 bits, which take two instructions. A Zen 5 took as long for half as
+   * many columns. */
   [APR_CPU_AVX512] = &(const AprSumsKernel){ "avx512", &apr_slice_kernel_avx512, NULL,
-                                             &apr_residue_kernel_avx512, 160, 54, 28, 72 },
-  /* Cascade Lake's and Cooper Lake's servers: the same, added at once. */
+                                             &apr_residue_kernel_avx512, 160, 108, 28, 120 },
+  /* Cascade Lake's and Cooper Lake's servers: residues in products of bytes, from here on. */
   [APR_CPU_AVX512_DOT] = &(const AprSumsKernel){ "avx512dot", &apr_slice_kernel_avx512, NULL,
-                                                 &apr_residue_kernel_avx512dot, 160, 54, 24, 72 },
-  /* Ice Lake's and later servers, Zen 4 and later: residues in products of bytes. */
+                                                 &apr_residue_kernel_avx512dot, 100, 48, 24, 52 },
+  /* Ice Lake's and later servers, Zen 4 and later. */
   [APR_CPU_AVX512_VNNI] = &(const AprSumsKernel){ "avx512vnni", &apr_slice_kernel_avx512vnni, NULL,
                                                   &apr_residue_kernel_avx512vnni, 100, 48, 24, 52 },
 #endif
@@ -53,16 +51,14 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
    * rows and 94 columns, residues took 1.04 to 1.3 times as long as bytes, for 140 columns about as long, and for 180
    * columns 0.72 to 0.9 times. */
   [APR_CPU_AMX] = &(const AprSumsKernel){ "amx", &apr_slice_kernel_avx512vnni, &apr_byte_kernel_amx,
-                                          &apr_residue_kernel_amx, 160, 130, 60, 130, .n_sliced = 12 },
+                                          &apr_residue_kernel_amx, 160, 130, 60, .n_sliced = 12 },
 #endif
 };
 
-/* Fewer rows than n_rows take residues, too, where there are so many times as many columns as the table says. Most of
- * the time then goes into adding the sums of a few products to the state, and slices have more parts of a sum than
- * residues: with weights, twice as many. On an AMD Zen 4, for 9 to 99 rows, residues took 0.4 to 1 times as long with
- * AVX2 and AVX-512 VNNI. In portable C, 26 to 32 weighted columns took up to 1.6 times as long, and 40 no longer. */
-#define MORE_COLUMNS 4
-#define MORE_WEIGHTED 2
+/* Fewer rows than n_rows take residues, too, where there are so many times as many columns. Most of the time then goes
+ * into adding the sums of a few products to the state, and slices have more parts of a sum than residues. On an AMD
+ * Zen 4, 9 to 150 rows of 150 columns took 0.3 to 1.05 times as long with them, whichever kernel ran. */
+#define MORE_COLUMNS 2
 
 const AprResidueKernel *
 apr_sums_kernel_get_residues (
@@ -70,10 +66,10 @@ apr_sums_kernel_get_residues (
 {
   gsize least = weighted ? self->n_weighted : self->n_columns;
 
-  if (whole)
-    least = MAX (least, weighted ? self->n_whole / 2 : self->n_whole);
   if (n_rows < self->n_rows)
-    least *= weighted ? MORE_WEIGHTED : MORE_COLUMNS;
+    least *= MORE_COLUMNS;
+  if (whole)
+    least = MAX (least, self->n_whole);
 
   return n_columns >= least ? self->residues : NULL;
 }

@@ -573,18 +573,20 @@ test_choice (void)
   g_assert_true (apr_sums_kernel_get_bytes (&kernel, 13, FALSE) == bytes);
   g_assert_true (apr_sums_kernel_get_bytes (&kernel, 1, TRUE) == bytes);
 
-  g_assert_null (apr_sums_kernel_get_residues (&kernel, 99, 159, FALSE, FALSE));
-  g_assert_true (apr_sums_kernel_get_residues (&kernel, 99, 160, FALSE, FALSE) == residues);
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 99, 79, FALSE, FALSE));
+  g_assert_true (apr_sums_kernel_get_residues (&kernel, 99, 80, FALSE, FALSE) == residues);
   g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 39, FALSE, FALSE));
   g_assert_true (apr_sums_kernel_get_residues (&kernel, 100, 40, FALSE, FALSE) == residues);
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 99, 79, FALSE, TRUE));
+  g_assert_true (apr_sums_kernel_get_residues (&kernel, 99, 80, FALSE, TRUE) == residues);
   g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 59, FALSE, TRUE));
   g_assert_true (apr_sums_kernel_get_residues (&kernel, 100, 60, FALSE, TRUE) == residues);
-  g_assert_null (apr_sums_kernel_get_residues (&kernel, 99, 239, FALSE, TRUE));
-  g_assert_true (apr_sums_kernel_get_residues (&kernel, 99, 240, FALSE, TRUE) == residues);
-  g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 19, TRUE, FALSE));
   g_assert_null (apr_sums_kernel_get_residues (&kernel, 99, 39, TRUE, FALSE));
   g_assert_true (apr_sums_kernel_get_residues (&kernel, 99, 40, TRUE, FALSE) == residues);
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 19, TRUE, FALSE));
   g_assert_true (apr_sums_kernel_get_residues (&kernel, 100, 20, TRUE, FALSE) == residues);
+  g_assert_null (apr_sums_kernel_get_residues (&kernel, 100, 59, TRUE, TRUE));
+  g_assert_true (apr_sums_kernel_get_residues (&kernel, 100, 60, TRUE, TRUE) == residues);
 
   g_assert_cmpuint (apr_sums_kernel_get_block_rows (&kernel, 8191, 12, FALSE), ==, 256);
   g_assert_cmpuint (apr_sums_kernel_get_block_rows (&kernel, 8192, 12, FALSE), ==, 240);
