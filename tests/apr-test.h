@@ -137,7 +137,8 @@ assert_finalizes (gpointer object)
   g_object_add_weak_pointer (object, &object);
   g_object_unref (object);
   while (g_atomic_pointer_get (&object) != NULL)
-    g_usleep (1000);
+    if (!g_main_context_iteration (g_main_context_get_thread_default (), FALSE))
+      g_usleep (1000);
 }
 
 #define assert_message_has(error, text)                   \

@@ -32,3 +32,48 @@ apr_task_check (
                  G_OBJECT_TYPE_NAME (source));
   return NULL;
 }
+
+/* Who asked for a task, and what it is of. The task owns both of these until it is finalized. */
+typedef struct
+{
+  GThread *caller; /* (unowned) */
+  GMainContext *context;
+  gpointer source;
+} Origin;
+
+static gboolean
+do_nothing_cb (gpointer user_data G_GNUC_UNUSED)
+{
+  return G_SOURCE_REMOVE;
+}
+
+/* The task is disposed of, in whatever thread. */
+static void
+leave_source_cb (gpointer user_data, GObject *task G_GNUC_UNUSED)
+{
+  g_autofree Origin *origin = user_data;
+  g_autoptr (GSource) source = NULL;
+
+  if (origin->caller == g_thread_self () || g_main_context_is_owner (origin->context))
+    return;
+
+  source = g_idle_source_new ();
+  g_source_set_static_name (source, "Last reference");
+  g_source_set_callback (source, do_nothing_cb, g_object_ref (origin->source), g_object_unref);
+  g_source_attach (source, origin->context);
+}
+
+void
+apr_task_run_in_thread (GTask *task, GTaskThreadFunc function)
+{
+  if (g_task_get_source_object (task) != NULL)
+    {
+      Origin *origin = g_new (Origin, 1);
+
+      origin->caller = g_thread_self ();
+      origin->context = g_task_get_context (task);
+      origin->source = g_task_get_source_object (task);
+      g_object_weak_ref (G_OBJECT (task), leave_source_cb, origin);
+    }
+  g_task_run_in_thread (task, function);
+}

@@ -247,7 +247,7 @@ apr_cross_products_read_async_named (gpointer self,
 
   /* Nobody waits for the thread when it is cancelled. */
   g_task_set_return_on_cancel (task, TRUE);
-  g_task_run_in_thread (task, run);
+  apr_task_run_in_thread (task, run);
 }
 
 static void

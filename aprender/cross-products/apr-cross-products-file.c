@@ -228,7 +228,7 @@ apr_cross_products_save_to_file_async (AprCrossProducts *self,
   /* A file that was written before it could be cancelled is written. */
   g_task_set_check_cancellable (task, FALSE);
   g_task_set_task_data (task, saving, saving_free);
-  g_task_run_in_thread (task, save_in_thread);
+  apr_task_run_in_thread (task, save_in_thread);
 }
 
 /**

@@ -162,7 +162,7 @@ apr_cross_products_write_async_named (AprCrossProducts *self,
   g_task_set_source_tag (work, apr_cross_products_write_async_named);
   g_task_set_priority (work, io_priority);
   g_task_set_task_data (work, write, write_free);
-  g_task_run_in_thread (work, write_in_thread);
+  apr_task_run_in_thread (work, write_in_thread);
 }
 
 gboolean

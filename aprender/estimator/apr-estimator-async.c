@@ -132,7 +132,7 @@ apr_estimator_call_async_named (AprEstimator *self,
   /* What was committed stays, even if it is cancelled in the same breath. */
   g_task_set_check_cancellable (task, FALSE);
 
-  if (call->is_update && !apr_estimator_begin_update (self, g_task_get_context (task), &error))
+  if (call->is_update && !apr_estimator_begin_update (self, g_task_get_context (task), io_priority, &error))
     {
       g_task_return_error (task, error);
       return;
@@ -161,7 +161,7 @@ apr_estimator_call_async_named (AprEstimator *self,
       if (is_reader && g_task_return_error_if_cancelled (work))
         return;
       g_task_set_return_on_cancel (work, is_reader);
-      g_task_run_in_thread (work, run_in_thread);
+      apr_task_run_in_thread (work, run_in_thread);
     }
 }
 

@@ -23,7 +23,8 @@ typedef struct
   double reported;       /* how far the update is, from whichever thread that is told */
   double progress;       /* as much of it as has been notified, or is just being */
   GMainContext *context; /* (owned) (nullable) where progress is notified; NULL for the updater's thread */
-  gboolean is_notifying; /* a source in that context is on its way */
+  int io_priority;       /* of sources there */
+  GSource *on_its_way;   /* (owned) (nullable) to that context, to notify progress */
 } AprEstimatorPrivate;
 
 AprEstimatorPrivate *apr_estimator_get_private (AprEstimator *self);
@@ -60,7 +61,8 @@ gboolean apr_estimator_load_into (AprEstimator *self,
 
 /* False with %G_IO_ERROR_PENDING where another one runs. Progress is notified in @context; %NULL for the thread
  * that reports it. */
-gboolean apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **error);
+gboolean
+apr_estimator_begin_update (AprEstimator *self, GMainContext *context, int io_priority, GError **error);
 
 /* Says that the calling thread is the one that works on the update; or, with %FALSE, that none does. */
 void apr_estimator_set_updating (AprEstimator *self, gboolean updating);

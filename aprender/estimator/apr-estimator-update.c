@@ -76,7 +76,7 @@ apr_estimator_ref_results (AprEstimator *self)
 }
 
 gboolean
-apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **error)
+apr_estimator_begin_update (AprEstimator *self, GMainContext *context, int io_priority, GError **error)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
   const AprResultsType *type = APR_ESTIMATOR_GET_CLASS (self)->results_type;
@@ -89,6 +89,7 @@ apr_estimator_begin_update (AprEstimator *self, GMainContext *context, GError **
       priv->is_updating = TRUE;
       priv->begun = apr_fitted_ref (priv->fitted);
       priv->context = context != NULL ? g_main_context_ref (context) : NULL;
+      priv->io_priority = io_priority;
       priv->reported = 0;
       priv->progress = 0;
     }
@@ -246,10 +247,12 @@ apr_estimator_end_update (AprEstimator *self, gboolean commit)
   g_autoptr (AprFitted) before = NULL;
   g_autoptr (AprFitted) after = NULL;
   g_autoptr (GMainContext) context = NULL;
+  g_autoptr (GSource) on_its_way = NULL;
 
   g_mutex_lock (&priv->lock);
   begun = g_steal_pointer (&priv->begun);
   after = g_steal_pointer (&priv->pending);
+  on_its_way = g_steal_pointer (&priv->on_its_way);
   if (commit && after != NULL)
     {
       after = take_names_set_beside (after, begun, priv->fitted);
@@ -261,6 +264,10 @@ apr_estimator_end_update (AprEstimator *self, gboolean commit)
   priv->reported = priv->progress;
   priv->updater = NULL;
   g_mutex_unlock (&priv->lock);
+
+  /* After the end it would notify of the next update, which may be that of another context. */
+  if (on_its_way != NULL)
+    g_source_destroy (on_its_way);
 
   /* The model is still busy: whoever hears of progress, or of a result, cannot begin another fit, which would tell of
    * its own, and so on. */
@@ -287,7 +294,7 @@ apr_estimator_update (AprEstimator *self,
 {
   gboolean succeeded;
 
-  if (!apr_estimator_begin_update (self, NULL, error))
+  if (!apr_estimator_begin_update (self, NULL, G_PRIORITY_DEFAULT, error))
     return FALSE;
 
   apr_estimator_set_updating (self, TRUE);
@@ -330,7 +337,7 @@ apr_estimator_reserve (AprEstimator *self, GError **error)
 
   priv = apr_estimator_get_private (self);
   /* No thread is the updater's, so that a fit of this one is another fit too. */
-  if (!apr_estimator_begin_update (self, NULL, error))
+  if (!apr_estimator_begin_update (self, NULL, G_PRIORITY_DEFAULT, error))
     return FALSE;
 
   g_mutex_lock (&priv->lock);
@@ -370,11 +377,11 @@ notify_progress_cb (gpointer user_data)
 {
   AprEstimator *self = user_data;
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
-
+  g_autoptr (GSource) source = NULL;
   gboolean is_news;
 
   g_mutex_lock (&priv->lock);
-  priv->is_notifying = FALSE;
+  source = g_steal_pointer (&priv->on_its_way);
   is_news = priv->reported > priv->progress;
   if (is_news)
     priv->progress = priv->reported;
@@ -385,14 +392,28 @@ notify_progress_cb (gpointer user_data)
   return G_SOURCE_REMOVE;
 }
 
+/* To notify progress in the caller's context, in the order of what comes there at the end. */
+static GSource *
+make_source (AprEstimator *self, int io_priority)
+{
+  GSource *source = g_idle_source_new ();
+
+  g_source_set_static_name (source, "AprEstimator progress");
+  g_source_set_priority (source, io_priority);
+  g_source_set_callback (source, notify_progress_cb, g_object_ref (self), g_object_unref);
+
+  return source;
+}
+
 /**
  * apr_estimator_report_progress:
  * @self: an estimator that is being fitted
  * @fraction: how much of the fit is done, from 0 to 1
  *
  * Sets [property@Apr.Estimator:progress]. This is for the virtual function `fit` of a subclass, in whatever thread
- * it runs; the property notifies in the main context of the caller of the fit. Nothing happens where no fit runs,
- * and a fraction below that of before is ignored.
+ * it runs, and for threads that this starts; the property notifies in the main context of the caller of the fit.
+ * What other threads report of a synchronous fit, whose caller runs no main context, does not notify. Nothing happens
+ * where no fit runs, and a fraction below that of before is ignored.
  *
  * Since: 0.1
  */
@@ -400,8 +421,6 @@ void
 apr_estimator_report_progress (AprEstimator *self, double fraction)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
-  g_autoptr (GMainContext) context = NULL;
-  g_autoptr (GSource) source = NULL;
   gboolean is_news;
   gboolean is_ours;
 
@@ -410,27 +429,19 @@ apr_estimator_report_progress (AprEstimator *self, double fraction)
   g_mutex_lock (&priv->lock);
   fraction = MIN (fraction, 1);
   is_news = priv->is_updating && fraction > priv->reported;
+  is_ours =
+    priv->context != NULL ? g_main_context_is_owner (priv->context) : priv->updater == g_thread_self ();
   if (is_news)
     priv->reported = fraction;
-  is_ours = priv->context == NULL || g_main_context_is_owner (priv->context);
   if (is_news && is_ours)
     priv->progress = fraction;
-  if (is_news && !is_ours && !priv->is_notifying)
+  if (is_news && !is_ours && priv->context != NULL && priv->on_its_way == NULL)
     {
-      context = g_main_context_ref (priv->context);
-      priv->is_notifying = TRUE;
+      priv->on_its_way = make_source (self, priv->io_priority);
+      g_source_attach (priv->on_its_way, priv->context);
     }
   g_mutex_unlock (&priv->lock);
 
   if (is_news && is_ours)
     apr_estimator_notify_progress (self);
-  if (context == NULL)
-    return;
-
-  source = g_idle_source_new ();
-  g_source_set_static_name (source, "AprEstimator progress");
-  /* That of the end of the fit, which comes after it. */
-  g_source_set_priority (source, G_PRIORITY_DEFAULT);
-  g_source_set_callback (source, notify_progress_cb, g_object_ref (self), g_object_unref);
-  g_source_attach (source, context);
 }

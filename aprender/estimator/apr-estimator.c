@@ -141,6 +141,11 @@ apr_estimator_set_property (GObject *object, guint property_id, const GValue *va
         g_warning ("The feature names of this %s stay as they were: %s", G_OBJECT_TYPE_NAME (object),
                    error->message);
       break;
+    case PROP_TARGET_NAMES:
+      if (!apr_estimator_set_target_names (APR_ESTIMATOR (object), g_value_get_boxed (value), &error))
+        g_warning ("The target names of this %s stay as they were: %s", G_OBJECT_TYPE_NAME (object),
+                   error->message);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
     }
@@ -258,9 +263,12 @@ apr_estimator_class_init (AprEstimatorClass *klass)
    *
    * The names of the targets, in the order of y's columns.
    *
+   * What [method@Apr.Estimator.set_target_names] would refuse is left out, with a warning.
+   *
    * Since: 0.1
    */
-  properties[PROP_TARGET_NAMES] = g_param_spec_boxed ("target-names", NULL, NULL, G_TYPE_STRV, flags);
+  properties[PROP_TARGET_NAMES] = g_param_spec_boxed ("target-names", NULL, NULL, G_TYPE_STRV,
+                                                      (flags & ~G_PARAM_READABLE) | G_PARAM_READWRITE);
 
   /**
    * AprEstimator:busy: (getter get_busy)

@@ -70,7 +70,7 @@ run (GTask *task, AsyncWrite *self, GError *error)
     {
       apr_safetensors_job_set_context (&self->job, g_task_get_context (task));
       g_task_set_task_data (task, self, async_write_free);
-      g_task_run_in_thread (task, write_in_thread);
+      apr_task_run_in_thread (task, write_in_thread);
     }
   g_object_unref (task);
 }

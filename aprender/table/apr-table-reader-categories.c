@@ -205,7 +205,7 @@ apr_table_reader_read_categories_async (AprTableReader *self,
   g_task_set_check_cancellable (task, FALSE);
   g_task_set_task_data (task, g_strdupv ((char **) columns), (GDestroyNotify) g_strfreev);
   if (apr_table_reader_enter (self, &error))
-    g_task_run_in_thread (task, read_in_thread);
+    apr_task_run_in_thread (task, read_in_thread);
   else
     g_task_return_error (task, error);
 }

@@ -100,7 +100,7 @@ apr_table_reader_read_names_async (AprTableReader *self,
     }
 
   g_task_set_task_data (task, GINT_TO_POINTER (self->columns != NULL), NULL);
-  g_task_run_in_thread (task, read_in_thread);
+  apr_task_run_in_thread (task, read_in_thread);
 }
 
 /**

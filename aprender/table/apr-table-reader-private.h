@@ -57,4 +57,7 @@ gboolean apr_table_reader_fail_with_block (AprTableReader *self,
                                            GCancellable *cancellable,
                                            GError **error);
 
+/* Of a file, in bytes; 0 where the stream has no size that is known. */
+guint64 apr_table_reader_find_size (GInputStream *stream);
+
 G_END_DECLS

@@ -1,7 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/table/apr-table-reader-private.h"
 
+#include <sys/stat.h>
+
+#include <gio/gfiledescriptorbased.h>
+
 /* How far a reader has come, and what it has met. */
+
+guint64
+apr_table_reader_find_size (GInputStream *stream)
+{
+  struct stat status;
+
+  return G_IS_FILE_DESCRIPTOR_BASED (stream) &&
+             fstat (g_file_descriptor_based_get_fd (G_FILE_DESCRIPTOR_BASED (stream)), &status) == 0 &&
+             S_ISREG (status.st_mode)
+         ? (guint64) status.st_size
+         : 0;
+}
 
 /**
  * apr_table_reader_get_n_rows:

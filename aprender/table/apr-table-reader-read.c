@@ -2,9 +2,6 @@
 #include "aprender/table/apr-table-reader-private.h"
 
 #include <string.h>
-#include <sys/stat.h>
-
-#include <gio/gfiledescriptorbased.h>
 
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-task-private.h"
@@ -26,18 +23,9 @@
 AprTableReader *
 apr_table_reader_new (GInputStream *stream, const char *name)
 {
-  AprTableReader *self;
-  struct stat status;
-
   g_return_val_if_fail (G_IS_INPUT_STREAM (stream), NULL);
 
-  self = g_object_new (APR_TYPE_TABLE_READER, "stream", stream, "name", name, NULL);
-  if (G_IS_FILE_DESCRIPTOR_BASED (stream) &&
-      fstat (g_file_descriptor_based_get_fd (G_FILE_DESCRIPTOR_BASED (stream)), &status) == 0 &&
-      S_ISREG (status.st_mode))
-    self->size = (guint64) status.st_size;
-
-  return self;
+  return g_object_new (APR_TYPE_TABLE_READER, "stream", stream, "name", name, NULL);
 }
 
 /**
@@ -547,7 +535,7 @@ apr_table_reader_read_async (AprTableReader *self,
   /* Rows that were read before it could be cancelled would be lost. */
   g_task_set_check_cancellable (task, FALSE);
   if (apr_table_reader_enter (self, &error))
-    g_task_run_in_thread (task, read_in_thread);
+    apr_task_run_in_thread (task, read_in_thread);
   else
     g_task_return_error (task, error);
 }

@@ -24,7 +24,7 @@ static gboolean
 is_setting (const GParamSpec *spec)
 {
   return (spec->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE && (spec->flags & APR_PARAM_TRANSIENT) == 0 &&
-         strcmp (spec->name, "feature-names") != 0 && strcmp (spec->name, "dtype") != 0;
+         spec->owner_type != APR_TYPE_ESTIMATOR && strcmp (spec->name, "dtype") != 0;
 }
 
 static char *

@@ -345,12 +345,41 @@ test_state_refuses (Fixture *fixture, gconstpointer data)
   g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
 }
 
+static void
+test_property (Fixture *fixture, gconstpointer data)
+{
+  const char *const one[] = { "rent", NULL };
+  g_autoptr (AprLinearRegression) made = NULL;
+
+  if (g_test_subprocess ())
+    {
+      fit (fixture, fixture->y);
+      g_object_set (fixture->model, "target-names", one, NULL);
+      return;
+    }
+
+  g_test_summary ("The property takes what the setter takes; what that refuses is left out, with a warning.");
+  made = g_object_new (APR_TYPE_LINEAR_REGRESSION, "target-names", names, NULL);
+  assert_names (APR_ESTIMATOR (made), names);
+
+  fit (fixture, fixture->y);
+  g_object_set (fixture->model, "target-names", names, NULL);
+  assert_names (fixture->model, names);
+  g_assert_cmpuint (fixture->n_notified, ==, 1);
+  g_object_set (fixture->model, "target-names", NULL, NULL);
+  assert_names (fixture->model, NULL);
+
+  g_test_trap_subprocess (NULL, 0, 0);
+  g_test_trap_assert_stderr ("*AprLinearRegression*1 target name, but the model was fitted with 2*");
+}
+
 int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
 #define ADD(name, function) g_test_add ("/target-names/" name, Fixture, NULL, set_up, function, tear_down)
+  ADD ("property", test_property);
   ADD ("check", test_check);
   ADD ("refused", test_refused);
   ADD ("stay", test_stay);

@@ -523,7 +523,8 @@ test_once (void)
   g_autoptr (GError) error = NULL;
 
   g_assert_true (g_main_context_acquire (NULL));
-  g_assert_true (apr_estimator_begin_update (APR_ESTIMATOR (model), g_main_context_default (), &error));
+  g_assert_true (apr_estimator_begin_update (APR_ESTIMATOR (model), g_main_context_default (),
+                                             G_PRIORITY_DEFAULT, &error));
   g_assert_no_error (error);
   g_signal_connect (model, "notify::progress", G_CALLBACK (report_again_cb), told);
   g_thread_join (g_thread_new ("report", report_cb, model));
@@ -535,6 +536,98 @@ test_once (void)
   g_assert_cmpfloat (g_array_index (told, double, 2), ==, 0.75);
   apr_estimator_end_update (APR_ESTIMATOR (model), FALSE);
   g_main_context_release (NULL);
+}
+
+static void
+count_cb (AprEstimator *model G_GNUC_UNUSED, GParamSpec *pspec G_GNUC_UNUSED, guint *n_told)
+{
+  ++*n_told;
+}
+
+static gboolean
+set_true_cb (gpointer user_data)
+{
+  *(gboolean *) user_data = TRUE;
+  return G_SOURCE_REMOVE;
+}
+
+/* An update ends before its context has told what a thread has reported. */
+static void
+update_untold (AprEstimator *model, GMainContext *context)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_estimator_begin_update (model, context, G_PRIORITY_DEFAULT, &error));
+  g_assert_no_error (error);
+  g_thread_join (g_thread_new ("report", report_cb, model));
+  apr_estimator_end_update (model, FALSE);
+}
+
+static void
+test_overtaken (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (GMainContext) other = g_main_context_new ();
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (GError) error = NULL;
+  guint n_told = 0;
+
+  g_test_summary (
+    "A report that the end of a fit has overtaken is not told, and the next fit's are, in its context.");
+  update_untold (APR_ESTIMATOR (model), context);
+  g_assert_true (apr_estimator_begin_update (APR_ESTIMATOR (model), other, G_PRIORITY_HIGH, &error));
+  g_signal_connect (model, "notify::progress", G_CALLBACK (count_cb), &n_told);
+  g_thread_join (g_thread_new ("report", report_cb, model));
+  while (g_main_context_iteration (context, FALSE))
+    ;
+  g_assert_cmpuint (n_told, ==, 0);
+  g_assert_true (g_main_context_iteration (other, FALSE));
+  g_assert_cmpuint (n_told, ==, 1);
+  g_assert_cmpfloat (apr_estimator_get_progress (APR_ESTIMATOR (model)), ==, 0.25);
+  apr_estimator_end_update (APR_ESTIMATOR (model), FALSE);
+}
+
+static void
+test_priority (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (GSource) source = g_idle_source_new ();
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (GError) error = NULL;
+  guint n_told = 0;
+  gboolean is_called = FALSE;
+
+  g_test_summary ("Progress is told with the priority of the fit, so that its end does not come first.");
+  g_assert_true (apr_estimator_begin_update (APR_ESTIMATOR (model), context, G_PRIORITY_HIGH, &error));
+  g_signal_connect (model, "notify::progress", G_CALLBACK (count_cb), &n_told);
+  g_source_set_priority (source, G_PRIORITY_HIGH + 1);
+  g_source_set_callback (source, set_true_cb, &is_called, NULL);
+  g_source_attach (source, context);
+  g_thread_join (g_thread_new ("report", report_cb, model));
+  g_assert_true (g_main_context_iteration (context, FALSE));
+  g_assert_cmpuint (n_told, ==, 1);
+  g_assert_false (is_called);
+  apr_estimator_end_update (APR_ESTIMATOR (model), FALSE);
+  g_source_destroy (source);
+}
+
+static void
+test_thread_of_fit (void)
+{
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (GError) error = NULL;
+  guint n_told = 0;
+
+  g_test_summary ("What a thread that a synchronous fit has started reports is not told there.");
+  g_assert_true (apr_estimator_begin_update (APR_ESTIMATOR (model), NULL, G_PRIORITY_DEFAULT, &error));
+  apr_estimator_set_updating (APR_ESTIMATOR (model), TRUE);
+  g_signal_connect (model, "notify::progress", G_CALLBACK (count_cb), &n_told);
+  g_thread_join (g_thread_new ("report", report_cb, model));
+  g_assert_cmpuint (n_told, ==, 0);
+  apr_estimator_report_progress (APR_ESTIMATOR (model), 0.5);
+  g_assert_cmpuint (n_told, ==, 1);
+  g_assert_cmpfloat (apr_estimator_get_progress (APR_ESTIMATOR (model)), ==, 0.5);
+  apr_estimator_end_update (APR_ESTIMATOR (model), FALSE);
 }
 
 int
@@ -556,6 +649,9 @@ main (int argc, char *argv[])
   ADD ("async", test_async);
   ADD ("async/cancelled", test_async_is_cancelled);
   g_test_add_func ("/progress/once", test_once);
+  g_test_add_func ("/progress/overtaken", test_overtaken);
+  g_test_add_func ("/progress/priority", test_priority);
+  g_test_add_func ("/progress/thread-of-fit", test_thread_of_fit);
 
   return g_test_run ();
 }

@@ -395,6 +395,29 @@ test_file (void)
   g_assert_true (g_file_delete (file, NULL, NULL));
 }
 
+static void
+test_progress (void)
+{
+  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "aprender-progress.csv", NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GArray) expected = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GString) text = write_table (150000, expected);
+  const char *const features[] = { "a", NULL };
+  g_autoptr (GFileInputStream) stream = NULL;
+  g_autoptr (AprTableReader) reader = NULL;
+
+  g_test_summary ("A reader of a file that is made by its properties alone knows how much of it is read.");
+  g_assert_true (g_file_set_contents (path, text->str, (gssize) text->len, NULL));
+  stream = g_file_read (file, NULL, NULL);
+  reader = g_object_new (APR_TYPE_TABLE_READER, "stream", stream, NULL);
+  apr_table_reader_set_features (reader, features);
+  g_assert_cmpfloat (apr_table_reader_get_progress (reader), ==, 0);
+  g_assert_true (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, NULL));
+  g_assert_cmpfloat (apr_table_reader_get_progress (reader), >, 0);
+  g_assert_cmpfloat (apr_table_reader_get_progress (reader), <=, 1);
+  g_assert_true (g_file_delete (file, NULL, NULL));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -411,6 +434,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-reader/finish-is-misused", test_finish_is_misused);
   g_test_add_func ("/table-reader/left-early", test_left_early);
   g_test_add_func ("/table-reader/file", test_file);
+  g_test_add_func ("/table-reader/progress", test_progress);
 
   return g_test_run ();
 }
