@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,9 @@
 #include <glib/gstdio.h>
 
 #include "aprender/tool/apr-tool-interrupt.h"
+
+/* The limit of the kernel */
+#define MAX_SYMLINKS 40
 
 /* Forgets the temporary file, which is there no more. */
 static void
@@ -54,10 +58,75 @@ apr_tool_flush (FILE *stream, const char *name, GError **error)
   return fail (name, errno, error);
 }
 
+/* The descriptor of this program that a path such as /proc/self/fd/1 names; -1 of any other path. To open it anew would
+ * write over what a file has from others, also where they append, and sockets cannot be opened. */
+static int
+find_descriptor (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *number = g_path_get_basename (path);
+  g_autofree char *found = realpath (folder, NULL);
+  g_autofree char *own = realpath ("/proc/self/fd", NULL);
+  guint64 fd;
+
+  return own != NULL && g_strcmp0 (found, own) == 0 &&
+             g_ascii_string_to_unsigned (number, 10, 0, G_MAXINT, &fd, NULL)
+         ? (int) fd
+         : -1;
+}
+
+/* Follows symbolic links to the file to replace, which need not exist, or to a descriptor of this program. Where they
+ * go in a circle, stat() fails, too. */
+static char *
+resolve (const char *path, int *fd)
+{
+  char *current = g_strdup (path);
+  guint n_links;
+
+  for (n_links = 0; (*fd = find_descriptor (current)) < 0 && n_links <= MAX_SYMLINKS; n_links++)
+    {
+      g_autofree char *target = g_file_read_link (current, NULL);
+      g_autofree char *before = current;
+      g_autofree char *folder = g_path_get_dirname (before);
+
+      if (target == NULL)
+        return g_steal_pointer (&before);
+      current = g_path_is_absolute (target) ? g_strdup (target) : g_build_filename (folder, target, NULL);
+    }
+
+  return current;
+}
+
+static int
+open_temporary (AprToolOutput *self, int mode)
+{
+  int fd;
+
+  self->temporary = g_strdup_printf ("%s.XXXXXX", self->path);
+  /* Before it is there, so that it is never left behind. */
+  apr_tool_interrupt_set_file (self->temporary);
+  fd = g_mkstemp_full (self->temporary, O_WRONLY | O_CLOEXEC, mode);
+  if (fd < 0)
+    forget_temporary (self);
+
+  return fd;
+}
+
+/* Copies the mode of the old file, and its owner and group where that is allowed. */
+static gboolean
+copy_attributes (int fd, const GStatBuf *old)
+{
+  if (fchown (fd, old->st_uid, old->st_gid) != 0 && fchown (fd, (uid_t) -1, old->st_gid) != 0)
+    g_debug ("the new file has another owner: %s", g_strerror (errno));
+
+  return fchmod (fd, old->st_mode & 0777) == 0;
+}
+
 gboolean
 apr_tool_output_open (AprToolOutput *self, const char *path, GError **error)
 {
-  GStatBuf status;
+  GStatBuf old;
+  gboolean exists;
   int fd;
 
   if (path == NULL || strcmp (path, "-") == 0)
@@ -67,24 +136,23 @@ apr_tool_output_open (AprToolOutput *self, const char *path, GError **error)
       return TRUE;
     }
 
-  self->path = g_strdup (path);
   self->name = g_filename_display_name (path);
-  if (g_stat (path, &status) != 0 || S_ISREG (status.st_mode))
-    {
-      self->temporary = g_strdup_printf ("%s.XXXXXX", path);
-      /* Before it is there, so that it is never left behind. */
-      apr_tool_interrupt_set_file (self->temporary);
-      fd = g_mkstemp_full (self->temporary, O_WRONLY | O_CLOEXEC, 0666);
-      if (fd < 0)
-        forget_temporary (self);
-    }
-  else
-    fd = g_open (path, O_WRONLY | O_CLOEXEC, 0);
-  if (fd < 0)
+  self->path = resolve (path, &fd);
+  exists = g_stat (path, &old) == 0;
+  if (fd >= 0)
+    fd = fcntl (fd, F_DUPFD_CLOEXEC, 0);
+  else if (!exists && errno != ENOENT)
     return fail (self->name, errno, error);
-  self->stream = fdopen (fd, "w");
+  /* A pipe or a device, or a file that has no path: such links are in /proc only. */
+  else if (exists && !apr_tool_is_same_file (path, self->path))
+    fd = g_open (path, O_WRONLY | O_TRUNC | O_CLOEXEC, 0);
+  /* Nobody else may read the new file before it has the mode of the old one. */
+  else
+    fd = open_temporary (self, exists ? 0600 : 0666);
+  self->stream = fd >= 0 ? fdopen (fd, "w") : NULL;
 
-  return self->stream != NULL || fail (self->name, errno, error);
+  return (self->stream != NULL && (self->temporary == NULL || !exists || copy_attributes (fd, &old))) ||
+         fail (self->name, errno, error);
 }
 
 gboolean

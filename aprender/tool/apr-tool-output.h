@@ -7,11 +7,13 @@
 
 G_BEGIN_DECLS
 
-/* Where a command writes: the standard output, or a file, which stays as it is until all has been written. */
+/* Where a command writes: the standard output, or a file, which stays as it is until all has been written, and whose
+ * mode the new one has. A symbolic link stays, and leads to the file. What is no plain file, such as a pipe, or has no
+ * path, is written to at once. */
 typedef struct
 {
   FILE *stream;    /* (owned) but for the standard output */
-  char *path;      /* (owned) (nullable) */
+  char *path;      /* (owned) (nullable) of the file to replace, behind all links */
   char *name;      /* (owned) of the file in messages */
   char *temporary; /* (owned) (nullable) */
 } AprToolOutput;

@@ -3,7 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <glib/gstdio.h>
 
 #include "tool-run.h"
 
@@ -252,6 +255,118 @@ test_same_file (void)
   assert_predicts ("predict m.safetensors data.csv -o other.csv", NULL, "");
 }
 
+static mode_t
+get_mode (const char *name)
+{
+  g_autofree char *path = tool_get_path (name);
+  GStatBuf status;
+
+  g_assert_cmpint (g_lstat (path, &status), ==, 0);
+
+  return status.st_mode;
+}
+
+static void
+assert_holds (const char *name, const char *expected)
+{
+  g_autofree char *contents = tool_read (name);
+
+  g_assert_cmpstr (contents, ==, expected);
+}
+
+/* Runs a script in the folder of the files. In it, “predict” stands for the predictions 3 and 5. */
+static void
+run_script (const char *script)
+{
+  g_autofree char *folder = tool_get_path ("");
+  g_autofree char *text = g_strconcat (
+    "set -e\npredict () { $APR_TOOL_WRAPPER \"$APR_TOOL\" predict m.safetensors new.csv \"$@\"; }\n", script,
+    NULL);
+  const char *const argv[] = { "sh", "-c", text, NULL };
+  int status = -1;
+
+  fit ("x,y\n1,3\n2,5\n", "-t y");
+  tool_write ("new.csv", "x\n1\n2\n", -1);
+  g_assert_true (
+    g_spawn_sync (folder, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, &status, NULL));
+  g_assert_cmpint (status, ==, 0);
+}
+
+static void
+test_output_link (void)
+{
+  g_test_summary ("A symbolic link stays, and what it leads to is replaced or made.");
+
+  run_script ("mkdir there\n"
+              "echo old > there/file\n"
+              "ln -s ../there/file there/second\n"
+              "ln -s there/second first\n"
+              "predict -o first\n"
+              "ln -s there/new dangling\n"
+              "predict -o dangling\n"
+              "ln -s circle circle\n"
+              "! predict -o circle\n");
+  g_assert_true (S_ISLNK (get_mode ("first")));
+  g_assert_true (S_ISLNK (get_mode ("there/second")));
+  assert_holds ("there/file", "3\n5\n");
+  g_assert_true (S_ISLNK (get_mode ("dangling")));
+  assert_holds ("there/new", "3\n5\n");
+  g_assert_true (S_ISLNK (get_mode ("circle")));
+}
+
+static void
+test_output_mode (void)
+{
+  g_test_summary ("A file that is replaced keeps its mode; a new one has what the umask leaves.");
+
+  run_script ("umask 027\n"
+              "echo old > secret\n"
+              "chmod 600 secret\n"
+              "echo old > open\n"
+              "chmod 666 open\n"
+              "predict -o secret\n"
+              "predict -o open\n"
+              "predict -o made\n");
+  assert_holds ("secret", "3\n5\n");
+  g_assert_cmpint (get_mode ("secret") & 0777, ==, 0600);
+  g_assert_cmpint (get_mode ("open") & 0777, ==, 0666);
+  g_assert_cmpint (get_mode ("made") & 0777, ==, 0640);
+}
+
+static void
+test_output_no_file (void)
+{
+  g_test_summary ("What is no file that a path leads to is written to, and stays what it is.");
+
+  if (!g_file_test ("/proc/self/fd", G_FILE_TEST_IS_DIR))
+    {
+      g_test_skip ("there is no /proc");
+      return;
+    }
+  run_script ("ln -s /proc/self/fd/1 output\n"
+              "echo first > appended\n"
+              "predict -o output >> appended\n"
+              "{ echo before; predict -o output; echo after; } > around\n"
+              "mkfifo pipe\n"
+              "ln -s pipe to-pipe\n"
+              "cat pipe > piped &\n"
+              "predict -o to-pipe\n"
+              "wait $!\n"
+              /* A file of another process that has no name any more. */
+              "exec 3<> gone\n"
+              "echo older and longer >&3\n"
+              "rm gone\n"
+              "predict -o /proc/$$/fd/3\n"
+              "cat /proc/$$/fd/3 > back\n"
+              "! ls gone*\n");
+  g_assert_true (S_ISLNK (get_mode ("output")));
+  assert_holds ("appended", "first\n3\n5\n");
+  assert_holds ("around", "before\n3\n5\nafter\n");
+  g_assert_true (S_ISFIFO (get_mode ("pipe")));
+  assert_holds ("piped", "3\n5\n");
+  assert_holds ("back", "3\n5\n");
+}
+
 static void
 test_full_disk (void)
 {
@@ -299,6 +414,9 @@ add_tests (void)
   g_test_add_func ("/tool/predict/errors", test_errors);
   g_test_add_func ("/tool/predict/not-a-model", test_not_a_model);
   g_test_add_func ("/tool/predict/same-file", test_same_file);
+  g_test_add_func ("/tool/predict/output-link", test_output_link);
+  g_test_add_func ("/tool/predict/output-mode", test_output_mode);
+  g_test_add_func ("/tool/predict/output-no-file", test_output_no_file);
   g_test_add_func ("/tool/predict/full-disk", test_full_disk);
   g_test_add_func ("/tool/predict/range", test_range);
 }
