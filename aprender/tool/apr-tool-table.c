@@ -20,6 +20,33 @@ apr_tool_table_get_display_name (const char *path)
   return strcmp (path, "-") == 0 ? g_strdup ("standard input") : g_filename_display_name (path);
 }
 
+gboolean
+apr_tool_table_check_columns (const char *command, const AprToolColumns *columns, AprToolStatus *status)
+{
+  const AprToolColumns *other;
+  char **name;
+
+  for (; columns->option != NULL; columns++)
+    for (name = columns->names; name != NULL && *name != NULL; name++)
+      {
+        if (!columns->may_repeat && g_strv_contains ((const char *const *) name + 1, *name))
+          {
+            *status = apr_tool_usage_error (command, "the column “%s” is named twice by --%s", *name,
+                                            columns->option);
+            return FALSE;
+          }
+        for (other = columns + 1; other->option != NULL; other++)
+          if (other->names != NULL && g_strv_contains ((const char *const *) other->names, *name))
+            {
+              *status = apr_tool_usage_error (command, "the column “%s” is named by --%s and --%s", *name,
+                                              columns->option, other->option);
+              return FALSE;
+            }
+      }
+
+  return TRUE;
+}
+
 AprTableReader *
 apr_tool_table_open (const char *path, const AprToolTableOptions *options, GError **error)
 {

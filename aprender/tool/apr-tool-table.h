@@ -32,6 +32,18 @@ typedef struct
     "Pass over rows that miss a number, and say how many", NULL                    \
  }
 
+/* The columns that an option names. */
+typedef struct
+{
+  const char *option; /* without its dashes; %NULL after the last */
+  char **names;       /* (nullable) */
+  gboolean may_repeat;
+} AprToolColumns;
+
+/* Whether no column is named twice; otherwise @status says how the program ends. */
+gboolean
+apr_tool_table_check_columns (const char *command, const AprToolColumns *columns, AprToolStatus *status);
+
 /* @path is “-” for the standard input. */
 AprTableReader *apr_tool_table_open (const char *path, const AprToolTableOptions *options, GError **error);
 

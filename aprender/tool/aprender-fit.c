@@ -64,36 +64,28 @@ contains (char **names, const char *name)
   return names != NULL && name != NULL && g_strv_contains ((const char *const *) names, name);
 }
 
-/* A column has one role. */
+/* A column has one role; but --one-hot tells more of one that --features may name. */
 static gboolean
 check_columns (const FitOptions *options, AprToolStatus *status)
 {
-  gsize i;
+  char *weights[] = { options->weight, NULL };
+  const AprToolColumns with_features[] = {
+    { "target", options->targets },
+    { "weight", weights },
+    { "features", options->features },
+    { "drop", options->dropped, .may_repeat = TRUE },
+    { NULL },
+  };
+  const AprToolColumns with_one_hot[] = {
+    { "target", options->targets },
+    { "weight", weights },
+    { "one-hot", options->one_hot },
+    { "drop", options->dropped, .may_repeat = TRUE },
+    { NULL },
+  };
 
-  for (i = 0; options->targets[i] != NULL; i++)
-    if (g_strcmp0 (options->targets[i], options->weight) == 0 ||
-        contains (options->targets + i + 1, options->targets[i]))
-      {
-        *status = apr_tool_usage_error ("fit", "the column “%s” is named twice", options->targets[i]);
-        return FALSE;
-      }
-  for (i = 0; options->dropped != NULL && options->dropped[i] != NULL; i++)
-    {
-      const char *name = options->dropped[i];
-      const char *option = contains (options->features, name)     ? "--features"
-                         : contains (options->targets, name)      ? "--target"
-                         : contains (options->one_hot, name)      ? "--one-hot"
-                         : g_strcmp0 (options->weight, name) == 0 ? "--weight"
-                                                                  : NULL;
-
-      if (option != NULL)
-        {
-          *status = apr_tool_usage_error ("fit", "the column “%s” is named by %s and --drop", name, option);
-          return FALSE;
-        }
-    }
-
-  return TRUE;
+  return apr_tool_table_check_columns ("fit", with_features, status) &&
+         apr_tool_table_check_columns ("fit", with_one_hot, status);
 }
 
 static gboolean

@@ -252,8 +252,14 @@ test_roles (void)
     { "-t y --drop y", "the column “y” is named by --target and --drop" },
     { "-t y -w z --drop z", "the column “z” is named by --weight and --drop" },
     { "-t y --one-hot z --drop z", "the column “z” is named by --one-hot and --drop" },
-    { "-t y -t y", "the column “y” is named twice" },
-    { "-t y -w y", "the column “y” is named twice" },
+    { "-t y --one-hot y", "the column “y” is named by --target and --one-hot" },
+    { "-t y -w z --one-hot z", "the column “z” is named by --weight and --one-hot" },
+    { "-t y --features y", "the column “y” is named by --target and --features" },
+    { "-t y -w z --features x --features z", "the column “z” is named by --weight and --features" },
+    { "-t y -w y", "the column “y” is named by --target and --weight" },
+    { "-t y -t y", "the column “y” is named twice by --target" },
+    { "-t y --features x --features x", "the column “x” is named twice by --features" },
+    { "-t y --one-hot z --one-hot x --one-hot z", "the column “z” is named twice by --one-hot" },
   };
   guint i;
 
