@@ -109,6 +109,19 @@ find_column (const AprTableColumns *self, const char *name, guint *column, GErro
   return FALSE;
 }
 
+/* Says that a column, which has a role, cannot have another one, or the same again. */
+static void
+refuse_role (const char *name, AprTableRole role, AprTableRole other, GError **error)
+{
+  static const char *const roles[APR_TABLE_N_ROLES] = { "a feature", "a target", "the weight" };
+
+  if (role == other)
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "the column “%s” is named twice", name);
+  else
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "the column “%s” cannot be both %s and %s",
+                 name, roles[role], roles[other]);
+}
+
 static gboolean
 assign (AprTableColumns *self, const char *name, AprTableRole role, guint position, GError **error)
 {
@@ -118,7 +131,7 @@ assign (AprTableColumns *self, const char *name, AprTableRole role, guint positi
     return FALSE;
   if (self->slots[column].role != APR_TABLE_IGNORED)
     {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "the column “%s” is named twice", name);
+      refuse_role (name, self->slots[column].role, role, error);
       return FALSE;
     }
   self->slots[column] = (AprTableSlot){ role, position, NULL };
@@ -180,8 +193,8 @@ assign_feature (AprTableColumns *self, const char *name, guint position, GError 
   if (slot->categories == NULL ||
       apr_table_categories_find (slot->categories, category, strlen (category), &place))
     {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "the column “%s” is named twice",
-                   slot->categories == NULL ? self->names[column] : name);
+      refuse_role (slot->categories == NULL ? self->names[column] : name, slot->role, APR_TABLE_FEATURES,
+                   error);
       return FALSE;
     }
   apr_table_categories_insert (slot->categories, category, strlen (category), place, position);

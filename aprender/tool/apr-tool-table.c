@@ -47,6 +47,18 @@ apr_tool_table_check_columns (const char *command, const AprToolColumns *columns
   return TRUE;
 }
 
+gboolean
+apr_tool_table_check_target_and_weight (const char *command,
+                                        char **targets,
+                                        char *weight,
+                                        AprToolStatus *status)
+{
+  char *weights[] = { weight, NULL };
+  const AprToolColumns columns[] = { { "target", targets }, { "weight", weights }, { NULL } };
+
+  return apr_tool_table_check_columns (command, columns, status);
+}
+
 AprTableReader *
 apr_tool_table_open (const char *path, const AprToolTableOptions *options, GError **error)
 {

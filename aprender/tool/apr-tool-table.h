@@ -44,6 +44,12 @@ typedef struct
 gboolean
 apr_tool_table_check_columns (const char *command, const AprToolColumns *columns, AprToolStatus *status);
 
+/* The same where only --target and --weight name columns; @weight is %NULL for none. */
+gboolean apr_tool_table_check_target_and_weight (const char *command,
+                                                 char **targets,
+                                                 char *weight,
+                                                 AprToolStatus *status);
+
 /* @path is “-” for the standard input. */
 AprTableReader *apr_tool_table_open (const char *path, const AprToolTableOptions *options, GError **error);
 

@@ -366,6 +366,8 @@ check_options (char **arguments, const PlotOptions *options, AprPlotFormat *form
     *status = apr_tool_usage_error ("plot", "--width and --height are from 100 to 10000");
   else if (options->feature != NULL && options->kind != NULL)
     *status = apr_tool_usage_error ("plot", "--feature and --kind exclude each other");
+  else
+    apr_tool_table_check_target_and_weight ("plot", options->targets, options->weight, status);
   for (i = 0; i < 2 && *status == APR_TOOL_OK; i++)
     if (apr_tool_is_same_file (arguments[i], options->output))
       *status =

@@ -191,9 +191,12 @@ run (char **arguments, gpointer data)
   g_autoptr (AprTensor) scores = NULL;
   g_auto (Sums) sums = { 0 };
   g_autoptr (GError) error = NULL;
+  AprToolStatus status;
 
   if (options->targets == NULL)
     return apr_tool_usage_error ("score", "--target COLUMN is missing");
+  if (!apr_tool_table_check_target_and_weight ("score", options->targets, options->weight, &status))
+    return status;
 
   sums.n_targets = g_strv_length (options->targets);
   model = apr_linear_regression_load (arguments[0], &error);

@@ -121,6 +121,7 @@ test_errors (void)
     { "plot m d -t y -o p.svg --kind x",
       "plot: --kind is actual or residuals or quantiles or scale or leverage, not “x”\n" },
     { "plot m d -t y -o p.svg --kind scale --feature x", "plot: --feature and --kind exclude each other\n" },
+    { "plot m d -t y -w y -o p.svg", "plot: the column “y” is named by --target and --weight\n" },
   };
   g_autofree char *old = NULL;
   g_autoptr (Run) run = NULL;

@@ -84,6 +84,8 @@ test_errors (void)
                      "standard input: --target names “x”, but the model was fitted to “y”");
   tool_assert_fails ("score m.safetensors - -t y", "x,v\n1,2\n", -1,
                      "standard input: no column “y”: there are “x”, “v”");
+  tool_assert_fails ("score m.safetensors - -t y -w x", truth, -1,
+                     "standard input: the column “x” cannot be both the weight and a feature");
   run = tool_run_with ("score m.safetensors -", truth, -1, NULL);
   g_assert_cmpint (run->status, ==, 2);
 }

@@ -53,6 +53,42 @@ test_roles (void)
 }
 
 static void
+test_two_roles (void)
+{
+  static const struct
+  {
+    const char *target;
+    const char *weight;
+    const char *feature;
+    const char *message;
+  } cases[] = {
+    { "a", "a", "b", "data: the column “a” cannot be both a target and the weight" },
+    { "a", NULL, "a", "data: the column “a” cannot be both a target and a feature" },
+    { "a", "b", "b", "data: the column “b” cannot be both the weight and a feature" },
+    { "a", "b", "b=c", "data: the column “b” cannot be both the weight and a feature" },
+  };
+  guint i;
+
+  g_test_summary (
+    "A message names both, as they may come from different places, such as a model and a person.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      const char *const targets[] = { cases[i].target, NULL };
+      const char *const features[] = { cases[i].feature, NULL };
+      g_autoptr (AprTableReader) reader = reader_new ("a,b\n1,2\n", -1);
+      g_autoptr (GError) error = NULL;
+
+      apr_table_reader_set_targets (reader, targets);
+      apr_table_reader_set_weight (reader, cases[i].weight);
+      apr_table_reader_set_features (reader, features);
+      g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+      g_assert_cmpstr (error->message, ==, cases[i].message);
+    }
+}
+
+static void
 test_names_of_x (void)
 {
   const char *targets[] = { "y", NULL };
@@ -285,6 +321,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/table-choice/roles", test_roles);
+  g_test_add_func ("/table-choice/two-roles", test_two_roles);
   g_test_add_func ("/table-choice/names-of-x", test_names_of_x);
   g_test_add_func ("/table-choice/unnamed", test_unnamed);
   g_test_add_func ("/table-choice/late", test_late_choice);
