@@ -33,10 +33,37 @@ static GType apr_tool_rows_get_type (void);
 
 G_DEFINE_TYPE (AprToolRows, apr_tool_rows, G_TYPE_INPUT_STREAM)
 
+/* Integers of 64 bits do not become doubles first: different ones could be the same category. */
+static void
+add_value (AprToolRows *self, AprTensor *tensor, gsize index)
+{
+  AprDType dtype = apr_tensor_get_dtype (tensor);
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  guint64 bits;
+  double value;
+
+  if (dtype == APR_DTYPE_I64 || dtype == APR_DTYPE_U64)
+    {
+      const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+
+      memcpy (&bits, data + index * sizeof bits, sizeof bits);
+      bits = GUINT64_FROM_LE (bits);
+      if (dtype == APR_DTYPE_I64)
+        g_string_append_printf (self->text, "%" G_GINT64_FORMAT, (gint64) bits);
+      else
+        g_string_append_printf (self->text, "%" G_GUINT64_FORMAT, bits);
+      return;
+    }
+
+  value = apr_tensor_get_double (tensor, index, NULL);
+  /* NaN is what those write who have no number. */
+  g_string_append (self->text,
+                   isnan (value) ? "NA" : g_ascii_formatd (number, sizeof number, NUMBER_FORMAT, value));
+}
+
 static void
 add_row (AprToolRows *self)
 {
-  char number[G_ASCII_DTOSTR_BUF_SIZE];
   guint i;
   gsize j;
 
@@ -46,11 +73,7 @@ add_row (AprToolRows *self)
 
       for (j = 0; j < part->n_columns; j++)
         {
-          double value = apr_tensor_get_double (part->tensor, self->next_row * part->n_columns + j, NULL);
-
-          /* NaN is what those write who have no number. */
-          g_string_append (
-            self->text, isnan (value) ? "NA" : g_ascii_formatd (number, sizeof number, NUMBER_FORMAT, value));
+          add_value (self, part->tensor, self->next_row * part->n_columns + j);
           g_string_append_c (self->text, ',');
         }
     }

@@ -99,6 +99,55 @@ test_matrix (void)
 }
 
 static void
+test_long_integers (void)
+{
+  static const struct
+  {
+    AprDType dtype;
+    guint64 values[N_ROWS];
+    const char *names;
+  } cases[] = {
+    { APR_DTYPE_I64,
+      { 9007199254740992, 9007199254740993, (guint64) G_MININT64, (guint64) G_MININT64 + 1, G_MAXINT64, 7 },
+      "\"features\": [\"id=-9223372036854775807\", \"id=-9223372036854775808\", \"id=7\", "
+      "\"id=9007199254740992\", \"id=9007199254740993\", \"id=9223372036854775807\"]," },
+    { APR_DTYPE_U64,
+      { G_MAXUINT64, G_MAXUINT64 - 1, 100000000000000000, 100000000000000001, (guint64) G_MAXINT64 + 1, 7 },
+      "\"features\": [\"id=100000000000000000\", \"id=100000000000000001\", \"id=18446744073709551614\", "
+      "\"id=18446744073709551615\", \"id=7\", \"id=9223372036854775808\"]," },
+  };
+  static const double targets[N_ROWS] = { 1, 2, 3, 4, 5, 6 };
+  static const gsize n_rows = N_ROWS;
+  guint i;
+  guint j;
+
+  g_test_summary (
+    "Each integer is a text of its own, also where a double has no digits left to tell it from the next.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      guint64 stored[N_ROWS];
+      g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+      g_autoptr (GBytes) bytes = NULL;
+      g_autoptr (AprTensor) tensor = NULL;
+      g_autoptr (Run) fitted = NULL;
+      g_autoptr (Run) predicted = NULL;
+
+      for (j = 0; j < N_ROWS; j++)
+        stored[j] = GUINT64_TO_LE (cases[i].values[j]);
+      bytes = g_bytes_new (stored, sizeof stored);
+      tensor = apr_tensor_new_from_bytes (cases[i].dtype, &n_rows, 1, bytes, NULL);
+      g_assert_true (apr_safetensors_writer_add_tensor (writer, "id", tensor, NULL));
+      add_doubles (writer, "y", targets, &n_rows, 1);
+      save (writer, "ids.safetensors");
+      fitted = tool_run ("fit ids.safetensors -t y --one-hot id --json -o m.safetensors");
+      tool_assert_contains (fitted->output, cases[i].names);
+      predicted = tool_run ("predict m.safetensors ids.safetensors");
+      g_assert_cmpstr (predicted->output, ==, "1\n2\n3\n4\n5\n6\n");
+    }
+}
+
+static void
 test_long (void)
 {
   const gsize n_rows = 20000;
@@ -176,6 +225,7 @@ add_tests (void)
   g_test_add_func ("/tool/rows", test_commands);
   g_test_add_func ("/tool/rows/matrix", test_matrix);
   g_test_add_func ("/tool/rows/long", test_long);
+  g_test_add_func ("/tool/rows/long-integers", test_long_integers);
   g_test_add_func ("/tool/rows/errors", test_errors);
 }
 
