@@ -38,9 +38,10 @@ typedef struct
 typedef struct
 {
   const char *name;
-  const char *title;            /* what it does, in a few words */
-  const char *summary;          /* what it does, in sentences */
-  const char *parameters[3];    /* the names of its arguments, all of them needed, and %NULL */
+  const char *title;   /* what it does, in a few words */
+  const char *summary; /* what it does, in sentences */
+  /* The names of its arguments, all of them needed, and %NULL; the first may be the words that are allowed. */
+  const char *parameters[3];
   gboolean repeats;             /* whether the last argument may be given again */
   const AprToolOption *options; /* (nullable) */
   gsize size;                   /* of the structure that the options are read into */

@@ -12,6 +12,20 @@ has_words (const AprToolOption *option)
   return option->value != NULL && strchr (option->value, '|') != NULL;
 }
 
+/* The words between bars, such as bash|zsh|fish, with spaces between them. */
+static char *
+join_words (const char *value)
+{
+  return g_strdelimit (g_strdup (value), "|", ' ');
+}
+
+/* The words that the first argument of a command can be; %NULL where it is something else, such as a file. */
+static char *
+join_arguments (const AprToolCommand *command)
+{
+  return strchr (command->parameters[0], '|') != NULL ? join_words (command->parameters[0]) : NULL;
+}
+
 static gboolean
 has_file (const AprToolOption *option)
 {
@@ -59,7 +73,7 @@ print_bash (void)
     "# Completion of the command aprender for bash\n"
     "_aprender () {\n"
     "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
-    "  local options=\n"
+    "  local options= arguments=\n"
     "  COMPREPLY=()\n"
     "  if [[ $COMP_CWORD == 1 || ( $COMP_CWORD == 2 && $command == help ) ]]; then\n"
     "    COMPREPLY=($(compgen -W '%s --help --version' -- \"$word\"))\n"
@@ -76,18 +90,22 @@ print_bash (void)
     for (option = get_options (apr_tool_commands[i]); option->name != NULL; option++)
       if (has_words (option))
         {
-          g_auto (GStrv) words = g_strsplit (option->value, "|", -1);
-          g_autofree char *joined = g_strjoinv (" ", words);
+          g_autofree char *words = join_words (option->value);
 
           printf ("    %s,--%s) COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n",
-                  apr_tool_commands[i]->name, option->name, joined);
+                  apr_tool_commands[i]->name, option->name, words);
         }
   fputs ("  esac\n"
          "  case $command in\n",
          stdout);
   for (i = 0; apr_tool_commands[i] != NULL; i++)
     {
-      printf ("    %s) options='", apr_tool_commands[i]->name);
+      g_autofree char *arguments = join_arguments (apr_tool_commands[i]);
+
+      printf ("    %s) ", apr_tool_commands[i]->name);
+      if (arguments != NULL)
+        printf ("arguments='%s' ", arguments);
+      fputs ("options='", stdout);
       for (option = get_options (apr_tool_commands[i]); option->name != NULL; option++)
         printf ("--%s ", option->name);
       fputs ("--help' ;;\n", stdout);
@@ -95,6 +113,8 @@ print_bash (void)
   fputs ("  esac\n"
          "  if [[ $word == -* ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+         "  elif [[ $COMP_CWORD == 2 ]]; then\n"
+         "    COMPREPLY=($(compgen -W \"$arguments\" -- \"$word\"))\n"
          "  fi\n"
          "}\n"
          "complete -o default -F _aprender aprender\n",
@@ -127,20 +147,21 @@ print_zsh_option (const AprToolOption *option)
 
   if (has_words (option))
     {
-      g_auto (GStrv) words = g_strsplit (option->value, "|", -1);
-      g_autofree char *joined = g_strjoinv (" ", words);
+      g_autofree char *words = join_words (option->value);
 
-      action = g_strdup_printf (":value:(%s)", joined);
+      action = g_strdup_printf (":value:(%s)", words);
     }
   else if (option->type != APR_TOOL_FLAG)
     action = g_strdup_printf (":%s:%s", option->value, has_file (option) ? "_files" : "");
 
-  printf ("        '%s--%s%s[%s]%s' \\\n", again, option->name, equals, help, action != NULL ? action : "");
+  printf ("          '%s--%s%s[%s]%s' \\\n", again, option->name, equals, help, action != NULL ? action : "");
   if (option->letter != 0)
-    printf ("        '%s-%c%s[%s]%s' \\\n", again, option->letter, equals[0] != '\0' ? "+" : "", help,
+    printf ("          '%s-%c%s[%s]%s' \\\n", again, option->letter, equals[0] != '\0' ? "+" : "", help,
             action != NULL ? action : "");
 }
 
+/* As a file in fpath, the script is the body of a function _aprender, which is to complete at its first call too; what
+ * evaluates it, such as a start file, has yet to say what the function is for. */
 static void
 print_zsh (void)
 {
@@ -149,33 +170,49 @@ print_zsh (void)
 
   fputs ("#compdef aprender\n"
          "# Completion of the command aprender for zsh\n"
-         "local -a commands\n"
-         "commands=(\n",
+         "_aprender () {\n"
+         "  local -a subcommands\n"
+         "  subcommands=(\n",
          stdout);
   for (i = 0; apr_tool_commands[i] != NULL; i++)
     {
       g_autofree char *title = quote_for_zsh (apr_tool_commands[i]->title);
 
-      printf ("  '%s:%s'\n", apr_tool_commands[i]->name, title);
+      printf ("    '%s:%s'\n", apr_tool_commands[i]->name, title);
     }
-  fputs ("  'help:Show the help of a command'\n"
-         ")\n"
-         "if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then\n"
-         "  _describe command commands\n"
-         "else\n"
-         "  local command=$words[2]\n"
-         "  shift words\n"
-         "  (( CURRENT-- ))\n"
-         "  case $command in\n",
+  fputs ("    'help:Show the help of a command'\n"
+         "  )\n"
+         "  if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then\n"
+         "    _describe command subcommands\n"
+         "  else\n"
+         "    local subcommand=$words[2]\n"
+         "    shift words\n"
+         "    (( CURRENT-- ))\n"
+         "    case $subcommand in\n",
          stdout);
   for (i = 0; apr_tool_commands[i] != NULL; i++)
     {
-      printf ("    %s)\n      _arguments -s \\\n", apr_tool_commands[i]->name);
+      g_autofree char *arguments = join_arguments (apr_tool_commands[i]);
+
+      printf ("      %s)\n        _arguments -s \\\n", apr_tool_commands[i]->name);
       for (option = get_options (apr_tool_commands[i]); option->name != NULL; option++)
         print_zsh_option (option);
-      fputs ("        '--help[Show this help]' '*:file:_files'\n      ;;\n", stdout);
+      fputs ("          '--help[Show this help]' ", stdout);
+      if (arguments != NULL)
+        printf ("'1:argument:(%s)'\n", arguments);
+      else
+        fputs ("'*:file:_files'\n", stdout);
+      fputs ("        ;;\n", stdout);
     }
-  fputs ("  esac\nfi\n", stdout);
+  fputs ("    esac\n"
+         "  fi\n"
+         "}\n"
+         "if [[ $funcstack[1] == _aprender ]]; then\n"
+         "  _aprender \"$@\"\n"
+         "else\n"
+         "  compdef _aprender aprender\n"
+         "fi\n",
+         stdout);
 }
 
 static void
@@ -190,9 +227,15 @@ print_fish (void)
     {
       const AprToolCommand *command = apr_tool_commands[i];
       g_autofree char *title = quote (command->title);
+      g_autofree char *arguments = join_arguments (command);
 
       printf ("complete -c aprender -n 'not __fish_seen_subcommand_from %s' -f -a %s -d '%s'\n", commands,
               command->name, title);
+      if (arguments != NULL)
+        printf (
+          "complete -c aprender -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from %s' "
+          "-f -a '%s'\n",
+          command->name, arguments, arguments);
       for (option = get_options (command); option->name != NULL; option++)
         {
           g_autofree char *help = quote (option->help);
@@ -203,10 +246,9 @@ print_fish (void)
             printf (" -s %c", option->letter);
           if (has_words (option))
             {
-              g_auto (GStrv) words = g_strsplit (option->value, "|", -1);
-              g_autofree char *joined = g_strjoinv (" ", words);
+              g_autofree char *words = join_words (option->value);
 
-              printf (" -x -a '%s'", joined);
+              printf (" -x -a '%s'", words);
             }
           else if (option->type != APR_TOOL_FLAG)
             fputs (has_file (option) ? " -r" : " -x", stdout);
@@ -235,8 +277,11 @@ const AprToolCommand apr_tool_completion = {
   .name = "completion",
   .title = "Print what makes a shell complete this command",
   .summary = "Prints a script with which bash, zsh or fish completes commands and options of aprender.",
-  .parameters = { "SHELL" },
-  .notes = "Where aprender is installed for all users, its scripts are too.",
+  .parameters = { "bash|zsh|fish" },
+  .notes =
+    "A shell's start file evaluates what is printed; that of zsh does so after compinit, and that of fish\n"
+    "has “aprender completion fish | source”. Where aprender is installed for all users, its scripts are "
+    "too.",
   .example = "eval \"$(aprender completion bash)\"",
   .run = run,
 };

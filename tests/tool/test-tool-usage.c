@@ -333,6 +333,21 @@ test_completion (void)
     }
 }
 
+/* What a shell that has no start files prints of a script. */
+static char *
+run_shell (const char *shell, const char *option, const char *script)
+{
+  const char *const argv[] = { shell, option, "-c", script, NULL };
+  char *output = NULL;
+  int status = -1;
+
+  g_assert_true (
+    g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, NULL, &status, NULL));
+  g_assert_cmpint (status, ==, 0);
+
+  return output;
+}
+
 /* What bash offers for the last of some words. */
 static char *
 complete_in_bash (const char *words)
@@ -342,15 +357,8 @@ complete_in_bash (const char *words)
     "eval \"$(%s completion bash)\"; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _aprender; "
     "echo -n \"${COMPREPLY[*]}\"",
     quoted, words);
-  const char *const argv[] = { "bash", "-c", script, NULL };
-  char *output = NULL;
-  int status = -1;
 
-  g_assert_true (
-    g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, NULL, &status, NULL));
-  g_assert_cmpint (status, ==, 0);
-
-  return output;
+  return run_shell ("bash", "--norc", script);
 }
 
 static void
@@ -363,6 +371,9 @@ test_completion_in_bash (void)
     { "aprender fit data.csv --dtype ''", "f32 f64" },
     { "aprender predict --interval = c", "confidence" },
     { "aprender fit dat", "" },
+    { "aprender completion ''", "bash zsh fish" },
+    { "aprender completion --", "--help" },
+    { "aprender completion bash ''", "" },
   };
   guint i;
 
@@ -377,6 +388,78 @@ test_completion_in_bash (void)
 }
 
 static void
+test_completion_in_zsh (void)
+{
+  static const char *const cases[][2] = {
+    { "aprender sco\\tm\\n", "<score m>" },
+    { "aprender help sum\\t\\n", "<help summary>" },
+    { "aprender fit --no\\t\\n", "<fit --no-intercept>" },
+    { "aprender fit --dtype=f3\\t\\n", "<fit --dtype=f32>" },
+    { "aprender comp\\tz\\t\\n", "<completion zsh>" },
+  };
+  g_autofree char *zsh = g_find_program_in_path ("zsh");
+  g_autofree char *quoted = g_shell_quote (g_getenv ("APR_TOOL"));
+  g_autofree char *file = tool_get_path ("_aprender");
+  g_autofree char *folder = g_path_get_dirname (file);
+  g_autofree char *evaluated =
+    g_strdup_printf ("autoload -Uz compinit; compinit -u -D; eval \"$(%s completion zsh)\"", quoted);
+  g_autofree char *installed =
+    g_strdup_printf ("fpath=('%s' $fpath); autoload -Uz compinit; compinit -u -D", folder);
+  const char *const starts[] = { evaluated, installed };
+  g_autoptr (Run) run = tool_run ("completion zsh");
+  guint i;
+  guint j;
+
+  g_test_summary (
+    "A person types the words, with tabs, whether a start file evaluates the script or finds it.");
+
+  if (zsh == NULL)
+    {
+      g_test_skip ("there is no zsh");
+      return;
+    }
+  tool_write ("_aprender", run->output, -1);
+  for (i = 0; i < G_N_ELEMENTS (starts); i++)
+    {
+      g_autofree char *start = g_shell_quote (starts[i]);
+      g_autoptr (GString) script = g_string_new ("zmodload zsh/zpty; zpty shell zsh -f -i\n");
+      g_autofree char *output = NULL;
+
+      g_string_append_printf (script, "zpty -w shell %s\n", start);
+      /* In place of the command, a function that shows what it is given. */
+      g_string_append (script, "zpty -w shell 'aprender () { print -r -- \"<$*>\" }'\n");
+      for (j = 0; j < G_N_ELEMENTS (cases); j++)
+        g_string_append_printf (script, "zpty -w -n shell $'%s'\n", cases[j][0]);
+      g_string_append (script, "zpty -w shell exit\n"
+                               "while zpty -r shell line; do print -rn -- $line; done\n"
+                               "true\n");
+      output = run_shell ("zsh", "-f", script->str);
+      for (j = 0; j < G_N_ELEMENTS (cases); j++)
+        tool_assert_contains (output, cases[j][1]);
+    }
+}
+
+static void
+test_completion_in_fish (void)
+{
+  g_autofree char *fish = g_find_program_in_path ("fish");
+  g_autofree char *quoted = g_shell_quote (g_getenv ("APR_TOOL"));
+  g_autofree char *script = g_strdup_printf ("%s completion fish | source; complete -C 'aprender comp'; "
+                                             "complete -C 'aprender completion '",
+                                             quoted);
+  g_autofree char *output = NULL;
+
+  if (fish == NULL)
+    {
+      g_test_skip ("there is no fish");
+      return;
+    }
+  output = run_shell ("fish", "--no-config", script);
+  g_assert_cmpstr (output, ==,
+                   "completion\tPrint what makes a shell complete this command\nbash\nfish\nzsh\n");
+}
+
+static void
 add_tests (void)
 {
   g_test_add_func ("/tool/usage/help", test_help);
@@ -387,6 +470,8 @@ add_tests (void)
   g_test_add_func ("/tool/usage/manual", test_manual);
   g_test_add_func ("/tool/usage/completion", test_completion);
   g_test_add_func ("/tool/usage/completion-in-bash", test_completion_in_bash);
+  g_test_add_func ("/tool/usage/completion-in-zsh", test_completion_in_zsh);
+  g_test_add_func ("/tool/usage/completion-in-fish", test_completion_in_fish);
 }
 
 int
