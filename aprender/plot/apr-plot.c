@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "aprender/plot/apr-plot-density.h"
+#include "aprender/plot/apr-plot-text.h"
 #include "aprender/plot/apr-plot-ticks.h"
 
 /* More points than this are drawn as their density. */
@@ -263,55 +264,6 @@ set_colour (cairo_t *cairo, Colour name, const AprPlotStyle *style, double alpha
 }
 
 static double
-get_text_width (cairo_t *cairo, const char *text)
-{
-  cairo_text_extents_t extents;
-
-  cairo_text_extents (cairo, text, &extents);
-
-  return extents.x_advance;
-}
-
-/* @align: 0 for text that begins at x, 0.5 for text around it, 1 for text that ends there. */
-static void
-show_text (cairo_t *cairo, double x, double y, double align, const char *text)
-{
-  cairo_move_to (cairo, x - align * get_text_width (cairo, text), y);
-  cairo_show_text (cairo, text);
-}
-
-/* Makes the font as much smaller as a text needs to fit, to four fifths at most. */
-static void
-shrink_font (cairo_t *cairo, const char *text, double width, double size)
-{
-  double full = get_text_width (cairo, text);
-
-  if (full > width)
-    cairo_set_font_size (cairo, size * fmax (width / full * 0.99, 0.8));
-}
-
-/* The beginning of a text that fits, with dots if it is not all. */
-static char *
-fit_text (cairo_t *cairo, const char *text, double width)
-{
-  glong length = g_utf8_strlen (text, -1);
-
-  if (get_text_width (cairo, text) <= width)
-    return g_strdup (text);
-  /* A glyph that is a twentieth of the font's size is none that can be read. */
-  for (length = MIN (length, 1000); length > 1; length--)
-    {
-      g_autofree char *head = g_utf8_substring (text, 0, length - 1);
-      g_autofree char *cut = g_strconcat (head, "…", NULL);
-
-      if (get_text_width (cairo, cut) <= width)
-        return g_steal_pointer (&cut);
-    }
-
-  return g_strdup ("");
-}
-
-static double
 to_x (const Frame *frame, double x)
 {
   return frame->origin[0] + (x - frame->view.begin[0]) * frame->scale[0];
@@ -370,7 +322,7 @@ measure_labels (cairo_t *cairo, const AprPlotTicks *ticks)
     {
       g_autofree char *text = apr_plot_ticks_format (ticks, i);
 
-      width = fmax (width, get_text_width (cairo, text));
+      width = fmax (width, apr_plot_get_text_width (cairo, text));
     }
 
   return width;
@@ -403,7 +355,7 @@ draw_x_axis (cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
       cairo_stroke (cairo);
       set_colour (cairo, INK, style, 1);
       if (every < 2 || i % every == 0)
-        show_text (cairo, place, frame->origin[1] + 1.4 * size, 0.5, text);
+        apr_plot_show_text (cairo, place, frame->origin[1] + 1.4 * size, 0.5, text);
     }
 }
 
@@ -423,24 +375,8 @@ draw_y_axis (cairo_t *cairo, const Frame *frame, const AprPlotTicks *ticks, cons
       cairo_line_to (cairo, to_x (frame, frame->view.end[0]), place);
       cairo_stroke (cairo);
       set_colour (cairo, INK, style, 1);
-      show_text (cairo, frame->origin[0] - 2 * TICK * size, place + 0.35 * size, 1, text);
+      apr_plot_show_text (cairo, frame->origin[0] - 2 * TICK * size, place + 0.35 * size, 1, text);
     }
-}
-
-/* Shows a text around a place, or beside it where it would not fit between two others. */
-static void
-show_text_between (
-  cairo_t *cairo, double begin, double end, double around, double y, double size, const char *text)
-{
-  g_autofree char *valid = g_utf8_make_valid (text, -1);
-  g_autofree char *fitting = NULL;
-  double width;
-
-  shrink_font (cairo, valid, end - begin, size);
-  fitting = fit_text (cairo, valid, end - begin);
-  width = get_text_width (cairo, fitting);
-  show_text (cairo, fmax (fmin (around - width / 2, end - width), begin), y, 0, fitting);
-  cairo_set_font_size (cairo, size);
 }
 
 static void
@@ -458,17 +394,18 @@ draw_names (const AprPlot *self,
   double height = -(frame->view.end[1] - frame->view.begin[1]) * frame->scale[1];
 
   set_colour (cairo, INK, style, 1);
-  show_text_between (cairo, left, right, middle, frame->origin[1] + 3 * size, size, self->x_label);
+  apr_plot_show_text_between (cairo, left, right, middle, frame->origin[1] + 3 * size, size, self->x_label);
 
   cairo_save (cairo);
   cairo_translate (cairo, left + size, paper->y + paper->height);
   cairo_rotate (cairo, -M_PI / 2);
-  show_text_between (cairo, margin, paper->height - margin,
-                     paper->y + paper->height - frame->origin[1] + height / 2, 0, size, self->y_label);
+  apr_plot_show_text_between (cairo, margin, paper->height - margin,
+                              paper->y + paper->height - frame->origin[1] + height / 2, 0, size,
+                              self->y_label);
   cairo_restore (cairo);
 
   cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
-  show_text_between (cairo, left, right, middle, paper->y + margin + size, size, self->title);
+  apr_plot_show_text_between (cairo, left, right, middle, paper->y + margin + size, size, self->title);
   cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
 }
 
@@ -573,7 +510,7 @@ draw_label (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotS
 {
   double size = style->font_size;
   double y = to_y (frame, item->y[0]) + 0.35 * size;
-  double width = get_text_width (cairo, item->text);
+  double width = apr_plot_get_text_width (cairo, item->text);
   double right = to_x (frame, item->x[0]) + 0.4 * size;
   double left = to_x (frame, item->x[0]) - 0.4 * size - width;
   /* Towards the middle, or else on the other side. Two texts in one place could be read as a third. */
@@ -597,7 +534,7 @@ draw_label (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotS
   cairo_stroke (cairo);
   cairo_restore (cairo);
   set_colour (cairo, INK, style, 1);
-  show_text (cairo, x, y, 0, item->text);
+  apr_plot_show_text (cairo, x, y, 0, item->text);
 }
 
 static void
