@@ -5,6 +5,8 @@
 
 #include <glib/gi18n.h>
 
+#include "aprender/plot/apr-plot-samples.h"
+
 /* What the fit was made of, and the rows that are read again. */
 typedef struct
 {
@@ -17,16 +19,6 @@ typedef struct
   AprLinearRegression *model;
   AprTensor *rows; /* (nullable): which rows of the table the samples are, where some are passed over */
 } Diagnosis;
-
-/* What is read of the rows. */
-enum
-{
-  X,
-  Y,
-  WEIGHTS,
-  ROWS,
-  N_NUMBERS,
-};
 
 /* Numbers that come in batches. */
 typedef struct
@@ -91,26 +83,25 @@ take_tensor (AprDType dtype, Numbers *numbers, gsize n_rows, gboolean is_matrix,
 }
 
 static gboolean
-read_rows (AprTableReader *reader, Numbers numbers[N_NUMBERS], GCancellable *cancellable, GError **error)
+read_rows (AprTableReader *reader,
+           Numbers numbers[APR_PLOT_N_TENSORS],
+           GCancellable *cancellable,
+           GError **error)
 {
   g_autoptr (GError) local_error = NULL;
-  AprTensor *tensors[N_NUMBERS] = { NULL };
+  AprTensor *samples[APR_PLOT_N_TENSORS];
 
-  while (apr_table_reader_read (reader, &tensors[0], &tensors[1], &tensors[2], cancellable, &local_error))
+  while (local_error == NULL && apr_plot_read_samples (reader, samples, cancellable, &local_error))
     {
       guint i;
 
-      if (apr_table_reader_get_row_numbers (reader) != NULL)
-        tensors[ROWS] = apr_tensor_ref (apr_table_reader_get_row_numbers (reader));
-      for (i = 0; i < G_N_ELEMENTS (tensors); i++)
+      for (i = 0; i < APR_PLOT_N_TENSORS; i++)
         {
-          g_autoptr (AprTensor) tensor = g_steal_pointer (&tensors[i]);
+          g_autoptr (AprTensor) tensor = g_steal_pointer (&samples[i]);
 
           if (tensor != NULL && local_error == NULL)
             append (&numbers[i], tensor, &local_error);
         }
-      if (local_error != NULL)
-        break;
     }
   if (local_error == NULL)
     return TRUE;
@@ -120,7 +111,10 @@ read_rows (AprTableReader *reader, Numbers numbers[N_NUMBERS], GCancellable *can
 }
 
 static AprRegressionDiagnostics *
-diagnose (Diagnosis *diagnosis, Numbers numbers[N_NUMBERS], GCancellable *cancellable, GError **error)
+diagnose (Diagnosis *diagnosis,
+          Numbers numbers[APR_PLOT_N_TENSORS],
+          GCancellable *cancellable,
+          GError **error)
 {
   const char *const targets[] = { diagnosis->target, NULL };
   g_autofree char *name = g_file_get_basename (diagnosis->file);
@@ -145,13 +139,13 @@ diagnose (Diagnosis *diagnosis, Numbers numbers[N_NUMBERS], GCancellable *cancel
   if (!read_rows (reader, numbers, cancellable, error))
     return NULL;
 
-  n_rows = numbers[Y].n;
-  y = take_tensor (APR_DTYPE_F64, &numbers[Y], n_rows, FALSE, 1);
+  n_rows = numbers[APR_PLOT_Y].n;
+  y = take_tensor (APR_DTYPE_F64, &numbers[APR_PLOT_Y], n_rows, FALSE, 1);
   if (diagnosis->weight != NULL)
-    weights = take_tensor (APR_DTYPE_F64, &numbers[WEIGHTS], n_rows, FALSE, 1);
-  if (diagnosis->drop_missing)
-    diagnosis->rows = take_tensor (APR_DTYPE_I64, &numbers[ROWS], n_rows, FALSE, 1);
-  x = take_tensor (APR_DTYPE_F64, &numbers[X], n_rows, TRUE, n_features);
+    weights = take_tensor (APR_DTYPE_F64, &numbers[APR_PLOT_WEIGHTS], n_rows, FALSE, 1);
+  if (diagnosis->drop_missing || diagnosis->weight != NULL)
+    diagnosis->rows = take_tensor (APR_DTYPE_I64, &numbers[APR_PLOT_ROWS], n_rows, FALSE, 1);
+  x = take_tensor (APR_DTYPE_F64, &numbers[APR_PLOT_X], n_rows, TRUE, n_features);
 
   return apr_linear_regression_diagnose (diagnosis->model, x, y, weights, 0, cancellable, error);
 }
@@ -159,7 +153,7 @@ diagnose (Diagnosis *diagnosis, Numbers numbers[N_NUMBERS], GCancellable *cancel
 static void
 diagnose_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  Numbers numbers[N_NUMBERS] = { 0 };
+  Numbers numbers[APR_PLOT_N_TENSORS] = { 0 };
   GError *error = NULL;
   AprRegressionDiagnostics *diagnostics = diagnose (data, numbers, cancellable, &error);
   guint i;
@@ -173,7 +167,8 @@ diagnose_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *c
 }
 
 /*
- * Computes how well the model fits each row of the table, which is read again for it.
+ * Computes how well the model fits each row of the table that was in the fit: not those of weight 0. The table is read
+ * again for it.
  *
  * The rows take memory, as much as a number of eight bytes for each cell. The session may do something else meanwhile.
  * Fails with %APR_ERROR_NO_MEMORY where there is not so much memory, with %G_IO_ERROR_NOT_FOUND if no model was fitted

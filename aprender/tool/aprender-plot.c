@@ -4,6 +4,7 @@
 
 #include "aprender/plot/apr-plot-file.h"
 #include "aprender/plot/apr-plot-regression.h"
+#include "aprender/plot/apr-plot-samples.h"
 #include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-output.h"
 #include "aprender/tool/apr-tool-progress.h"
@@ -49,15 +50,12 @@ static const AprToolOption options_of_plot[] = {
   { NULL },
 };
 
-/* The whole table: what a plot shows needs all rows at once. */
+/* All samples of the table: what a plot shows needs them at once. */
 typedef struct
 {
-  GByteArray *x;
-  GByteArray *y;
-  GByteArray *weight;
-  GByteArray *numbers;
+  GByteArray *arrays[APR_PLOT_N_TENSORS];
   gsize n_rows;
-  AprTensor *tensors[4]; /* X, y and (nullable) weights and (nullable) row numbers */
+  AprTensor *tensors[APR_PLOT_N_TENSORS]; /* the weights and the rows are nullable */
 } Data;
 
 static void
@@ -65,12 +63,11 @@ data_clear (Data *self)
 {
   guint i;
 
-  g_clear_pointer (&self->x, g_byte_array_unref);
-  g_clear_pointer (&self->y, g_byte_array_unref);
-  g_clear_pointer (&self->weight, g_byte_array_unref);
-  g_clear_pointer (&self->numbers, g_byte_array_unref);
-  for (i = 0; i < G_N_ELEMENTS (self->tensors); i++)
-    g_clear_pointer (&self->tensors[i], apr_tensor_unref);
+  for (i = 0; i < APR_PLOT_N_TENSORS; i++)
+    {
+      g_clear_pointer (&self->arrays[i], g_byte_array_unref);
+      g_clear_pointer (&self->tensors[i], apr_tensor_unref);
+    }
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Data, data_clear)
@@ -92,13 +89,13 @@ append (GByteArray *array, AprTensor *tensor, GError **error)
   return TRUE;
 }
 
-static AprTensor *
-take_tensor (AprDType dtype, GByteArray **array, gsize n_rows, gsize n_columns, gboolean matrix)
+static void
+take_tensor (Data *self, guint kind, AprDType dtype, gsize n_columns, gboolean matrix)
 {
-  const gsize shape[2] = { n_rows, n_columns };
-  g_autoptr (GBytes) bytes = g_byte_array_free_to_bytes (g_steal_pointer (array));
+  const gsize shape[2] = { self->n_rows, n_columns };
+  g_autoptr (GBytes) bytes = g_byte_array_free_to_bytes (g_steal_pointer (&self->arrays[kind]));
 
-  return apr_tensor_new_from_bytes (dtype, shape, matrix ? 2 : 1, bytes, NULL);
+  self->tensors[kind] = apr_tensor_new_from_bytes (dtype, shape, matrix ? 2 : 1, bytes, NULL);
 }
 
 static gboolean
@@ -106,26 +103,26 @@ read_data (Data *self, AprTableReader *reader, gsize n_features, gsize n_targets
 {
   AprToolProgress progress = apr_tool_progress_start ();
   g_autoptr (GError) local_error = NULL;
-  AprTensor *x;
-  AprTensor *y;
-  AprTensor *weight;
+  AprTensor *samples[APR_PLOT_N_TENSORS];
+  guint i;
 
-  self->x = g_byte_array_new ();
-  self->y = g_byte_array_new ();
-  self->weight = g_byte_array_new ();
-  self->numbers = g_byte_array_new ();
-  while (local_error == NULL && apr_table_reader_read (reader, &x, &y, &weight, NULL, &local_error))
+  for (i = 0; i < APR_PLOT_N_TENSORS; i++)
+    self->arrays[i] = g_byte_array_new ();
+  while (local_error == NULL && apr_plot_read_samples (reader, samples, NULL, &local_error))
     {
-      if (append (self->x, x, &local_error) && append (self->y, y, &local_error) && weight != NULL)
-        append (self->weight, weight, &local_error);
-      if (local_error == NULL && apr_table_reader_get_row_numbers (reader) != NULL)
-        append (self->numbers, apr_table_reader_get_row_numbers (reader), &local_error);
+      self->n_rows += apr_tensor_get_shape (samples[APR_PLOT_X], NULL)[0];
+      for (i = 0; i < APR_PLOT_N_TENSORS; i++)
+        {
+          if (samples[i] != NULL && local_error == NULL)
+            append (self->arrays[i], samples[i], &local_error);
+          g_clear_pointer (&samples[i], apr_tensor_unref);
+        }
       apr_tool_progress_show (&progress, reader);
-      apr_tensor_unref (x);
-      apr_tensor_unref (y);
-      g_clear_pointer (&weight, apr_tensor_unref);
     }
   apr_tool_progress_end (&progress);
+  if (local_error == NULL && self->n_rows == 0 && apr_table_reader_get_n_rows (reader) > 0)
+    g_set_error (&local_error, APR_ERROR, APR_ERROR_WEIGHTS, "%s: column “%s”: no weight is above 0",
+                 apr_table_reader_get_name (reader), apr_table_reader_get_weight (reader));
   if (local_error != NULL)
     {
       g_propagate_error (error, g_steal_pointer (&local_error));
@@ -133,13 +130,12 @@ read_data (Data *self, AprTableReader *reader, gsize n_features, gsize n_targets
     }
 
   apr_tool_table_report_dropped (reader);
-  self->n_rows = apr_table_reader_get_n_rows (reader);
-  self->tensors[0] = take_tensor (APR_DTYPE_F64, &self->x, self->n_rows, n_features, TRUE);
-  self->tensors[1] = take_tensor (APR_DTYPE_F64, &self->y, self->n_rows, n_targets, n_targets > 1);
-  if (self->weight->len > 0)
-    self->tensors[2] = take_tensor (APR_DTYPE_F64, &self->weight, self->n_rows, 1, FALSE);
-  if (self->numbers->len > 0)
-    self->tensors[3] = take_tensor (APR_DTYPE_I64, &self->numbers, self->n_rows, 1, FALSE);
+  take_tensor (self, APR_PLOT_X, APR_DTYPE_F64, n_features, TRUE);
+  take_tensor (self, APR_PLOT_Y, APR_DTYPE_F64, n_targets, n_targets > 1);
+  if (self->arrays[APR_PLOT_WEIGHTS]->len > 0)
+    take_tensor (self, APR_PLOT_WEIGHTS, APR_DTYPE_F64, 1, FALSE);
+  if (self->arrays[APR_PLOT_ROWS]->len > 0)
+    take_tensor (self, APR_PLOT_ROWS, APR_DTYPE_I64, 1, FALSE);
 
   return TRUE;
 }
@@ -182,7 +178,7 @@ make_line (const Data *data, gsize n_features, gsize feature, double line_x[N_LI
 
   for (j = 0; j < n_features; j++)
     {
-      g_autofree double *values = get_column (data->tensors[0], data->n_rows, j);
+      g_autofree double *values = get_column (data->tensors[APR_PLOT_X], data->n_rows, j);
       double mean = get_mean (values, data->n_rows);
       double begin = INFINITY;
       double end = -INFINITY;
@@ -223,7 +219,7 @@ plot_feature (AprLinearRegression *model, const Data *data, const PlotOptions *o
 {
   gsize n_features = apr_estimator_get_n_features (APR_ESTIMATOR (model));
   g_autofree double *values = NULL;
-  g_autofree double *actual = get_column (data->tensors[1], data->n_rows, 0);
+  g_autofree double *actual = get_column (data->tensors[APR_PLOT_Y], data->n_rows, 0);
   g_autofree double *line_y = NULL;
   g_autofree double *lower_y = NULL;
   g_autofree double *upper_y = NULL;
@@ -237,7 +233,7 @@ plot_feature (AprLinearRegression *model, const Data *data, const PlotOptions *o
 
   if (!find_feature (model, options->feature, &feature, error))
     return NULL;
-  values = get_column (data->tensors[0], data->n_rows, feature);
+  values = get_column (data->tensors[APR_PLOT_X], data->n_rows, feature);
   line = make_line (data, n_features, feature, line_x);
   predictions = apr_estimator_predict (APR_ESTIMATOR (model), line, error);
   if (predictions == NULL)
@@ -263,13 +259,14 @@ plot_feature (AprLinearRegression *model, const Data *data, const PlotOptions *o
 static AprPlot *
 plot_actual (AprLinearRegression *model, const Data *data, const PlotOptions *options, GError **error)
 {
-  g_autoptr (AprTensor) predictions = apr_estimator_predict (APR_ESTIMATOR (model), data->tensors[0], error);
+  g_autoptr (AprTensor) predictions =
+    apr_estimator_predict (APR_ESTIMATOR (model), data->tensors[APR_PLOT_X], error);
   g_autofree double *actual = NULL;
   g_autofree double *predicted = NULL;
 
   if (predictions == NULL)
     return NULL;
-  actual = get_column (data->tensors[1], data->n_rows, 0);
+  actual = get_column (data->tensors[APR_PLOT_Y], data->n_rows, 0);
   predicted = get_column (predictions, data->n_rows, 0);
 
   return apr_plot_new_actual (actual, predicted, data->n_rows, options->targets[0]);
@@ -309,8 +306,8 @@ make_plots (
       return plot != NULL;
     }
 
-  diagnostics = apr_linear_regression_diagnose (model, data->tensors[0], data->tensors[1], data->tensors[2],
-                                                0, NULL, &local_error);
+  diagnostics = apr_linear_regression_diagnose (model, data->tensors[APR_PLOT_X], data->tensors[APR_PLOT_Y],
+                                                data->tensors[APR_PLOT_WEIGHTS], 0, NULL, &local_error);
   if (diagnostics == NULL)
     {
       add_hint (local_error, options);
@@ -318,16 +315,16 @@ make_plots (
       return FALSE;
     }
   if (kind == NULL || strcmp (kind, "residuals") == 0)
-    g_ptr_array_add (plots, apr_plot_new_residuals (diagnostics, data->tensors[3]));
+    g_ptr_array_add (plots, apr_plot_new_residuals (diagnostics, data->tensors[APR_PLOT_ROWS]));
   if (kind == NULL || strcmp (kind, "quantiles") == 0)
-    g_ptr_array_add (plots, apr_plot_new_quantiles (diagnostics, data->tensors[3]));
+    g_ptr_array_add (plots, apr_plot_new_quantiles (diagnostics, data->tensors[APR_PLOT_ROWS]));
   if (kind == NULL || strcmp (kind, "scale") == 0)
-    g_ptr_array_add (plots, apr_plot_new_scale_location (diagnostics, data->tensors[3]));
+    g_ptr_array_add (plots, apr_plot_new_scale_location (diagnostics, data->tensors[APR_PLOT_ROWS]));
   if (kind == NULL || strcmp (kind, "leverage") == 0)
     g_ptr_array_add (plots, apr_plot_new_leverage (diagnostics,
                                                    (gsize) apr_linear_regression_get_rank (model) +
                                                      apr_linear_regression_get_fit_intercept (model),
-                                                   data->tensors[3]));
+                                                   data->tensors[APR_PLOT_ROWS]));
 
   return TRUE;
 }
@@ -398,7 +395,7 @@ run (char **arguments, gpointer option_data)
   const AprPlotStyle style = { options->dark, FONT_SIZE };
   g_autoptr (AprLinearRegression) model = NULL;
   g_autoptr (GPtrArray) plots = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_plot_free);
-  g_auto (Data) data = { NULL };
+  g_auto (Data) data = { { NULL } };
   g_auto (AprToolOutput) output = { NULL };
   g_autoptr (GError) error = NULL;
   AprToolStatus status;

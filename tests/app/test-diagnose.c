@@ -156,6 +156,31 @@ test_texts_and_weights (void)
 }
 
 static void
+test_rows_of_weight_0 (void)
+{
+  /* Those of the mean and a line through four points, as in test_numbers. */
+  const double leverages[] = { 0.7, 0.3, 0.3, 0.7 };
+  const gint64 expected[] = { 1, 2, 4, 5 };
+  TrendlineFitSession *session = open_table ("x,w,y\n9,0,99\n1,1,2\n2,1,3\n-7,0,-5\n3,1,5\n4,1,7\n");
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "Rows of weight 0, which were not in the fit, are left out, and the others keep their numbers.");
+
+  trendline_fit_session_set_weight (session, "w");
+  fit (session);
+  diagnostics = diagnose (session, NULL, &error);
+  g_assert_no_error (error);
+  assert_numbers (apr_regression_diagnostics_get_leverages (diagnostics), leverages,
+                  G_N_ELEMENTS (leverages));
+  g_assert_nonnull (rows);
+  g_assert_cmpmem (g_bytes_get_data (apr_tensor_get_bytes (rows), NULL),
+                   g_bytes_get_size (apr_tensor_get_bytes (rows)), expected, sizeof expected);
+  close_table (session);
+}
+
+static void
 test_failures (void)
 {
   TrendlineFitSession *session = open_table ("x,y\n1,2\n2,3\n3,5\n");
@@ -196,6 +221,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/diagnose/numbers", test_numbers);
   g_test_add_func ("/trendline/diagnose/rows", test_rows);
   g_test_add_func ("/trendline/diagnose/texts-and-weights", test_texts_and_weights);
+  g_test_add_func ("/trendline/diagnose/rows-of-weight-0", test_rows_of_weight_0);
   g_test_add_func ("/trendline/diagnose/failures", test_failures);
 
   n_failed = g_test_run ();

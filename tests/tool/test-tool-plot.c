@@ -106,6 +106,61 @@ test_weights (void)
                      "they must be the samples of the fit");
 }
 
+/* What the command draws of a table. */
+static char *
+draw (const char *data, const char *options)
+{
+  g_autofree char *arguments = g_strdup_printf ("plot m.safetensors %s -t y -o drawn.svg %s", data, options);
+  g_autoptr (Run) run = tool_run_with (arguments, NULL, 0, NULL);
+
+  g_assert_cmpint (run->status, ==, 0);
+
+  return tool_read ("drawn.svg");
+}
+
+static void
+test_rows_of_weight_0 (void)
+{
+  static const char *const kinds[] = {
+    "",           "--kind residuals", "--kind quantiles", "--kind scale", "--kind leverage", "--kind actual",
+    "--feature x"
+  };
+  g_autoptr (Run) fit_run = NULL;
+  guint i;
+
+  g_test_summary (
+    "Rows of weight 0, which were not in the fit, are in no plot, and the others keep their numbers.");
+
+  tool_write ("used.csv", "x,z,w,y\n1,5,1,3\n2,1,2,4\n3,4,1,9\n4,4,1,8\n5,2,1,20\n", -1);
+  tool_write ("after.csv", "x,z,w,y\n1,5,1,3\n2,1,2,4\n3,4,1,9\n4,4,1,8\n5,2,1,20\n9,1,0,99\n-7,30,0,-5\n",
+              -1);
+  tool_write ("among.csv", "x,z,w,y\n9,1,0,99\n1,5,1,3\n2,1,2,4\n-7,30,0,-5\n3,4,1,9\n4,4,1,8\n5,2,1,20\n",
+              -1);
+  /* Rows that are passed over are numbered too. */
+  tool_write ("gaps.csv", "x,z,w,y\n9,1,,99\n1,5,1,3\n2,1,2,4\n-7,30,,-5\n3,4,1,9\n4,4,1,8\n5,2,1,20\n", -1);
+  tool_write ("both.csv", "x,z,w,y\n9,1,0,99\n1,5,1,3\n2,1,2,4\n-7,30,,-5\n3,4,1,9\n4,4,1,8\n5,2,1,20\n", -1);
+  fit_run = tool_run ("fit among.csv -t y -w w --keep-state -o m.safetensors");
+  for (i = 0; i < G_N_ELEMENTS (kinds); i++)
+    {
+      /* Pictures are too long to be printed where they differ. */
+      g_autofree char *options = g_strdup_printf ("-w w %s", kinds[i]);
+      g_autofree char *dropping = g_strdup_printf ("-w w --drop-missing %s", kinds[i]);
+      g_autofree char *used = draw ("used.csv", options);
+      g_autofree char *after = draw ("after.csv", options);
+      g_autofree char *among = draw ("among.csv", options);
+      g_autofree char *gaps = draw ("gaps.csv", dropping);
+      g_autofree char *both = draw ("both.csv", dropping);
+
+      g_assert_true (strcmp (after, used) == 0);
+      g_assert_true (strcmp (among, gaps) == 0);
+      g_assert_true (strcmp (both, gaps) == 0);
+    }
+
+  tool_write ("none.csv", "x,z,w,y\n9,1,0,99\n-7,30,0,-5\n", -1);
+  tool_assert_fails ("plot m.safetensors none.csv -t y -w w -o p.svg --kind actual", NULL, 0,
+                     "none.csv: column “w”: no weight is above 0");
+}
+
 static void
 test_errors (void)
 {
@@ -164,6 +219,7 @@ add_tests (void)
   g_test_add_func ("/tool/plot/kinds", test_kinds);
   g_test_add_func ("/tool/plot/rows", test_rows);
   g_test_add_func ("/tool/plot/weights", test_weights);
+  g_test_add_func ("/tool/plot/rows-of-weight-0", test_rows_of_weight_0);
   g_test_add_func ("/tool/plot/errors", test_errors);
 }
 

@@ -35,6 +35,8 @@ test_zero_weights (void)
   assert_near (apr_regression_diagnostics_get_durbin_watson (among),
                apr_regression_diagnostics_get_durbin_watson (alone), 1e-14);
   assert_near (element (apr_regression_diagnostics_get_leverages (among), 7), 0, 0);
+  assert_near (element (apr_regression_diagnostics_get_standardized_residuals (among), 7), 0, 0);
+  assert_near (element (apr_regression_diagnostics_get_studentized_residuals (among), 7), 0, 0);
   assert_near (element (apr_regression_diagnostics_get_cooks_distances (among), 7), 0, 0);
 }
 
