@@ -169,9 +169,11 @@ describe (TrendlinePlot *self)
   g_autofree char *points = NULL;
   g_autofree char *description = NULL;
   const TrendlinePlotContent *content = self->content;
+  const char *note;
 
   if (content == NULL)
     return;
+  note = apr_plot_get_note (content->plot);
   points = g_strdup_printf (ngettext ("%lu point", "%lu points", content->n), (gulong) content->n);
   description = g_strdup_printf (
     /* Translators: of a plot: the names of the axes, how many points there are. */
@@ -179,7 +181,10 @@ describe (TrendlinePlot *self)
     apr_plot_get_axis_label (content->plot, 0), points);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   apr_plot_get_title (content->plot), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-                                  self->row > 0 ? row : description, -1);
+                                  self->row > 0  ? row
+                                  : note != NULL ? note
+                                                 : description,
+                                  -1);
 }
 
 typedef struct

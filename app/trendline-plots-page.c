@@ -76,6 +76,8 @@ make_plot (gconstpointer data)
 
   apr_plot_set_texts (plot, _ (apr_plot_get_title (plot)), _ (apr_plot_get_axis_label (plot, 0)),
                       _ (apr_plot_get_axis_label (plot, 1)));
+  if (apr_plot_get_note (plot) != NULL)
+    apr_plot_set_note (plot, _ (apr_plot_get_note (plot)));
 
   return plot;
 }

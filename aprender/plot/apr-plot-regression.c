@@ -100,6 +100,38 @@ plot_new (const char *title, const char *x_label, const char *y_label, AprTensor
   return plot;
 }
 
+/* Says why no sample has a standardized residual, if none has. Returns: whether it is so */
+static gboolean
+note_nothing (AprPlot *plot, AprRegressionDiagnostics *diagnostics)
+{
+  gsize n;
+  const double *standardized =
+    get_doubles (apr_regression_diagnostics_get_standardized_residuals (diagnostics), &n);
+  const double *residuals = get_doubles (apr_regression_diagnostics_get_residuals (diagnostics), NULL);
+  const double *leverages = get_doubles (apr_regression_diagnostics_get_leverages (diagnostics), NULL);
+  double left = (double) n;
+  gboolean all_zero = TRUE;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    {
+      if (isfinite (standardized[i]))
+        return FALSE;
+      /* Leverages sum up to the number of coefficients. */
+      left -= leverages[i];
+      all_zero = all_zero && residuals[i] == 0;
+    }
+  if (left < 0.5)
+    apr_plot_set_note (plot, N_ ("No residual degrees of freedom"));
+  else if (all_zero)
+    apr_plot_set_note (plot, N_ ("All residuals are 0"));
+  else
+    /* Sums in double do not tell so little. */
+    apr_plot_set_note (plot, N_ ("The residuals are as small as rounding errors"));
+
+  return TRUE;
+}
+
 AprPlot *
 apr_plot_new_actual (const double *actual, const double *predicted, gsize n, const char *target)
 {
@@ -187,6 +219,7 @@ apr_plot_new_quantiles (AprRegressionDiagnostics *diagnostics, AprTensor *rows)
     }
   apr_plot_add_points (plot, quantiles, residuals, n_all);
   label_extremes (plot, quantiles, residuals, extremes, n_all);
+  note_nothing (plot, diagnostics);
 
   return plot;
 }
@@ -217,6 +250,7 @@ apr_plot_new_scale_location (AprRegressionDiagnostics *diagnostics, AprTensor *r
         roots[n_finite++] = roots[i];
       }
   add_smooth (plot, x, roots, n_finite);
+  note_nothing (plot, diagnostics);
 
   return plot;
 }
@@ -266,18 +300,27 @@ apr_plot_new_leverage (AprRegressionDiagnostics *diagnostics, gsize rank, AprTen
     get_doubles (apr_regression_diagnostics_get_standardized_residuals (diagnostics), NULL);
   const double *distances = get_doubles (apr_regression_diagnostics_get_cooks_distances (diagnostics), NULL);
   double range[2];
+  gboolean has_contours;
   gsize i;
 
+  if (note_nothing (plot, diagnostics))
+    {
+      apr_plot_add_points (plot, leverages, residuals, n);
+      return plot;
+    }
+
   find_range (leverages, n, range);
+  /* Leverages are known to within 2⁻³⁵, and where they are all the same there is nowhere for a contour to go. */
+  has_contours = range[1] - range[0] > 0x1p-34 * range[1];
   add_zero_line (plot, leverages, n);
   apr_plot_add_points (plot, leverages, residuals, n);
-  if (range[1] > 0)
+  if (has_contours)
     for (i = 0; i < G_N_ELEMENTS (cook_levels); i++)
       add_contour (plot, cook_levels[i], rank, fmax (range[0], range[1] / 1000), fmin (range[1], 1));
   add_smooth (plot, leverages, residuals, n);
   label_extremes (plot, leverages, residuals, distances, n);
   /* After the rows, which matter more where there is no room for both. */
-  if (range[1] > 0)
+  if (has_contours)
     for (i = 0; i < G_N_ELEMENTS (cook_levels); i++)
       name_contour (plot, cook_levels[i], rank, fmin (range[1], 1));
 

@@ -65,3 +65,31 @@ apr_plot_show_text_between (
   apr_plot_show_text (cairo, fmax (fmin (around - width / 2, end - width), begin), y, 0, fitting);
   cairo_set_font_size (cairo, size);
 }
+
+char **
+apr_plot_break_text (cairo_t *cairo, const char *text, double width)
+{
+  g_auto (GStrv) words = g_strsplit (text, " ", -1);
+  g_autoptr (GPtrArray) lines = g_ptr_array_new ();
+  char *line = NULL;
+  guint i;
+
+  for (i = 0; words[i] != NULL; i++)
+    {
+      char *longer = line != NULL ? g_strconcat (line, " ", words[i], NULL) : g_strdup (words[i]);
+
+      if (line != NULL && apr_plot_get_text_width (cairo, longer) > width)
+        {
+          g_ptr_array_add (lines, g_steal_pointer (&line));
+          g_free (longer);
+          longer = g_strdup (words[i]);
+        }
+      g_free (line);
+      line = longer;
+    }
+  if (line != NULL)
+    g_ptr_array_add (lines, line);
+  g_ptr_array_add (lines, NULL);
+
+  return (char **) g_ptr_array_steal (lines, NULL);
+}

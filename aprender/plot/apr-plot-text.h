@@ -18,4 +18,7 @@ void apr_plot_show_text (cairo_t *cairo, double x, double y, double align, const
 void apr_plot_show_text_between (
   cairo_t *cairo, double begin, double end, double around, double y, double size, const char *text);
 
+/* Breaks a text at its spaces into lines that fit, but for those of one word that does not. */
+char **apr_plot_break_text (cairo_t *cairo, const char *text, double width) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

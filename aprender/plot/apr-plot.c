@@ -39,6 +39,7 @@ struct _AprPlot
   char *title;
   char *x_label;
   char *y_label;
+  char *note;       /* (nullable) */
   GPtrArray *items; /* (element-type Item) */
   gint64 *numbers;  /* (nullable) of the points */
   gsize n_numbers;
@@ -91,6 +92,7 @@ apr_plot_free (AprPlot *self)
   g_free (self->title);
   g_free (self->x_label);
   g_free (self->y_label);
+  g_free (self->note);
   g_ptr_array_unref (self->items);
   g_free (self->numbers);
   g_free (self);
@@ -166,6 +168,21 @@ apr_plot_set_texts (AprPlot *self, const char *title, const char *x_label, const
   self->title = texts[0];
   self->x_label = texts[1];
   self->y_label = texts[2];
+}
+
+void
+apr_plot_set_note (AprPlot *self, const char *text)
+{
+  char *note = g_strdup (text);
+
+  g_free (self->note);
+  self->note = note;
+}
+
+const char *
+apr_plot_get_note (const AprPlot *self)
+{
+  return self->note;
 }
 
 void
@@ -556,6 +573,29 @@ draw_items (const AprPlot *self, cairo_t *cairo, const Frame *frame, const AprPl
     }
 }
 
+static void
+draw_note (const AprPlot *self, cairo_t *cairo, const AprPlotArea *area, const AprPlotStyle *style)
+{
+  double size = style->font_size;
+  double begin = area->x + size / 2;
+  double end = area->x + area->width - size / 2;
+  g_auto (GStrv) lines = apr_plot_break_text (cairo, self->note, end - begin);
+  double y = area->y + area->height / 2 - (double) g_strv_length (lines) * 0.7 * size;
+  guint i;
+
+  for (i = 0; lines[i] != NULL; i++, y += 1.4 * size)
+    {
+      double width = fmin (apr_plot_get_text_width (cairo, lines[i]) + size, area->width);
+
+      /* The grid's lines would go through the letters. */
+      set_colour (cairo, PAPER, style, 1);
+      cairo_rectangle (cairo, area->x + (area->width - width) / 2, y, width, 1.4 * size);
+      cairo_fill (cairo);
+      set_colour (cairo, INK, style, 1);
+      apr_plot_show_text_between (cairo, begin, end, (begin + end) / 2, y + 1.05 * size, size, lines[i]);
+    }
+}
+
 AprPlotArea
 apr_plot_draw (const AprPlot *self,
                cairo_t *cairo,
@@ -598,6 +638,8 @@ apr_plot_draw (const AprPlot *self,
   cairo_stroke_preserve (cairo);
   cairo_clip (cairo);
   draw_items (self, cairo, &frame, style);
+  if (self->note != NULL)
+    draw_note (self, cairo, &area, style);
   cairo_restore (cairo);
 
   return area;

@@ -58,6 +58,12 @@ guint64 apr_plot_get_row_number (const AprPlot *self, gsize point);
 /* Names a point. */
 void apr_plot_add_label (AprPlot *self, double x, double y, const char *text);
 
+/* Says in the middle of a plot, whatever part of it is drawn, why there is nothing to be seen. */
+void apr_plot_set_note (AprPlot *self, const char *text);
+
+/* Returns: (nullable): the note */
+const char *apr_plot_get_note (const AprPlot *self);
+
 /* A line of a comparison does not widen the axes. */
 void apr_plot_add_line (AprPlot *self, AprPlotLine kind, const double *x, const double *y, gsize n);
 

@@ -52,6 +52,18 @@ make_none (gconstpointer data)
   return NULL;
 }
 
+static AprPlot *
+make_empty (gconstpointer data)
+{
+  const double nothing[] = { NAN, NAN };
+  AprPlot *plot = apr_plot_new ("Points", "Across", "Up");
+
+  apr_plot_add_points (plot, nothing, nothing, G_N_ELEMENTS (nothing));
+  apr_plot_set_note (plot, "There is nothing");
+
+  return plot;
+}
+
 static void
 wait (TrendlinePlot *plot)
 {
@@ -382,6 +394,19 @@ test_contents (void)
   wait (plot);
   g_assert_cmpuint (trendline_plot_get_row (plot), ==, 0);
   g_assert_false (trendline_plot_get_place (plot, 1, &place));
+
+  /* A plot that has only a note is described by it, and no key finds a point. */
+  trendline_plot_make (plot, make_empty, NULL, NULL);
+  wait (plot);
+  g_assert_null (gtk_test_accessible_check_property (
+    GTK_ACCESSIBLE (plot), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, "There is nothing"));
+  gtk_widget_grab_focus (GTK_WIDGET (plot));
+  xdotool ("key Right End plus");
+  /* It zooms, and so has had the keys before. */
+  while (!trendline_plot_get_busy (plot))
+    g_main_context_iteration (NULL, TRUE);
+  wait (plot);
+  g_assert_cmpuint (trendline_plot_get_row (plot), ==, 0);
 
   /* What is still being made when the window goes is dropped. */
   trendline_plot_make (plot, make_plot, &data, NULL);

@@ -424,6 +424,68 @@ test_views (void)
     }
 }
 
+/* How many cells of a picture a note changes; all must be around the middle, @half_height above and below. */
+static guint
+count_note_cells (const char *note, const AprPlotStyle *style, int half_height)
+{
+  g_autoptr (AprPlot) plot = make_plot ();
+  int without[N_CELLS];
+  int with[N_CELLS];
+  guint n_different = 0;
+  guint n_left = 0;
+  int i;
+
+  draw_cells (plot, style, without);
+  g_assert_null (apr_plot_get_note (plot));
+  apr_plot_set_note (plot, "Another note");
+  apr_plot_set_note (plot, note);
+  g_assert_cmpstr (apr_plot_get_note (plot), ==, note);
+  draw_cells (plot, style, with);
+  for (i = 0; i < N_CELLS; i++)
+    if (without[i] != with[i])
+      {
+        int x = i % (WIDTH / CELL) * CELL;
+        int y = i / (WIDTH / CELL) * CELL;
+
+        n_different++;
+        /* On the left there are the numbers of the axis. */
+        n_left += x < WIDTH * 11 / 20;
+        g_assert_cmpint (y, >=, HEIGHT / 2 - half_height - CELL);
+        g_assert_cmpint (y, <=, HEIGHT / 2 + half_height);
+        g_assert_cmpint (x, >, 30);
+      }
+  g_assert_cmpuint (n_left, >, 0);
+  g_assert_cmpuint (n_left, <, n_different);
+
+  return n_different;
+}
+
+static void
+test_note (void)
+{
+  const AprPlotStyle styles[] = { { FALSE, 11 }, { TRUE, 11 }, { FALSE, 11, TRUE }, { TRUE, 11, TRUE } };
+  guint i;
+
+  g_test_summary ("A note is in the middle, in as many lines as it needs; a word that is too long is cut.");
+
+  for (i = 0; i < G_N_ELEMENTS (styles); i++)
+    {
+      guint n_short = count_note_cells ("Why", &styles[i], 20);
+      guint n_line = count_note_cells ("Why there is nothing to see", &styles[i], 20);
+      guint n_lines =
+        count_note_cells ("Why there is nothing to see here, and nothing there, and nowhere else either, "
+                          "not even where nobody would think of looking for it",
+                          &styles[i], 40);
+      guint n_word = count_note_cells (
+        "Whythereisnothingtoseehereandnothingthereandnowhereelseeithernotevenwherenobodywouldthink",
+        &styles[i], 20);
+
+      g_assert_cmpuint (n_line, >, n_short);
+      g_assert_cmpuint (n_word, >, n_line);
+      g_assert_cmpuint (n_lines, >, n_word);
+    }
+}
+
 static void
 assert_format (AprPlotFormat format, const char *begin)
 {
@@ -483,6 +545,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/density", test_density);
   g_test_add_func ("/plot/extremes", test_extremes);
   g_test_add_func ("/plot/views", test_views);
+  g_test_add_func ("/plot/note", test_note);
   g_test_add_func ("/plot/formats", test_formats);
   g_test_add_func ("/plot/row-numbers", test_row_numbers);
 
