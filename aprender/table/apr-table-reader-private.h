@@ -57,7 +57,7 @@ gboolean apr_table_reader_fail_with_block (AprTableReader *self,
                                            GCancellable *cancellable,
                                            GError **error);
 
-/* Of a file, in bytes; 0 where the stream has no size that is known. */
+/* Of a file, in bytes; 0 where the size is not known. @stream is nullable. */
 guint64 apr_table_reader_find_size (GInputStream *stream);
 
 G_END_DECLS

@@ -85,8 +85,7 @@ apr_table_reader_constructed (GObject *object)
     self->name = g_strdup ("table");
   if (self->stream == NULL)
     nothing = g_memory_input_stream_new ();
-  else
-    self->size = apr_table_reader_find_size (self->stream);
+  self->size = apr_table_reader_find_size (self->stream);
   self->source = apr_table_source_new (self->stream != NULL ? self->stream : nothing);
 }
 
