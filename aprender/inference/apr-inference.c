@@ -55,9 +55,16 @@ name_terms (AprInference *self, const AprInferenceSource *source, const AprDesig
 
 /* Whether features make a constant, by the rule by which they depend on each other. */
 static void
-find_constant (AprInference *self, const AprDesign *design, const AprInverse *inverse, gboolean exact)
+find_constant (AprInference *self,
+               const AprDesign *design,
+               const AprInverse *inverse,
+               const AprInferenceSource *source)
 {
-  double tolerance = 4 * (double) design->n * 0x1p-53;
+  gboolean exact = apr_cross_products_get_precision (source->cross_products) == APR_PRECISION_EXACT;
+  const AprLeastSquaresOptions options = {
+    .data_dtype = apr_cross_products_get_dtype (source->cross_products),
+  };
+  double tolerance = apr_rank_find_tolerance (&options, design->n);
   gint64 scale;
   mpf_t total;
   mpf_t part;
@@ -70,7 +77,7 @@ find_constant (AprInference *self, const AprDesign *design, const AprInverse *in
   mpf_init2 (total, APR_INFERENCE_PRECISION);
   mpf_init2 (part, APR_INFERENCE_PRECISION);
   mpz_init (weight);
-  tolerance = MAX (tolerance * tolerance, exact ? 0 : (double) design->n * 0x1p-50);
+  tolerance = MAX (tolerance, exact ? 0 : (double) design->n * 0x1p-50);
   apr_design_get_entry (design, 0, 0, weight);
   mpf_set_z (total, weight);
   mpf_set_d (part, tolerance);
@@ -533,7 +540,7 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *caller, GErro
     source->n_dependent > 0 ? INFINITY : apr_inference_find_condition (&design, &inverse, run);
   if (apr_run_set_error_if_cancelled (run, error))
     return NULL;
-  find_constant (self, &design, &inverse, exact);
+  find_constant (self, &design, &inverse, source);
   take_sums (self, &design, &inverse);
   if (!take_inverse (self, &design, &inverse, run))
     {

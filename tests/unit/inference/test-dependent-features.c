@@ -237,6 +237,51 @@ test_beyond_doubles (void)
   g_assert_true (isnan (apr_regression_statistics_get_f_statistic (robust)));
 }
 
+#define N_SHARES 30
+
+static void
+test_shares (gconstpointer data)
+{
+  AprDType dtype = (AprDType) GPOINTER_TO_INT (data);
+  const gsize shape[] = { N_SHARES, 3 };
+  double shares[3 * N_SHARES], y_values[N_SHARES];
+  g_autoptr (AprTensor) doubles = NULL;
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (AprLinearRegression) other_model = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_autoptr (AprRegressionStatistics) other = NULL;
+  gsize i;
+
+  g_test_summary (
+    "Shares that add up to 1 but for their rounding make a constant, as they do beside an intercept.");
+  for (i = 0; i < N_SHARES; i++)
+    {
+      double a = 1 + (double) (i * 7 % 13), b = 2 + (double) (i * 5 % 17), c = 3 + (double) (i * 11 % 19);
+
+      shares[3 * i] = a / (a + b + c);
+      shares[3 * i + 1] = b / (a + b + c);
+      shares[3 * i + 2] = c / (a + b + c);
+      y_values[i] = 10 + shares[3 * i] - shares[3 * i + 2] + 0.1 * (double) (i % 4);
+    }
+  doubles = apr_tensor_new_from_doubles (shares, G_N_ELEMENTS (shares), shape, 2, NULL);
+  x = apr_tensor_cast (doubles, dtype, NULL);
+  y = vector_new (N_SHARES, y_values);
+  model = fit (FALSE, x, y, NULL);
+  other_model = fit (TRUE, x, y, NULL);
+  g_assert_cmpuint (apr_linear_regression_get_rank (other_model), ==, 2);
+  statistics = statistics_of (model, 0);
+  other = statistics_of (other_model, 0);
+  g_assert_cmpuint (apr_regression_statistics_get_df_model (statistics), ==, 2);
+  g_assert_cmpuint (apr_regression_statistics_get_df_residual (statistics), ==,
+                    apr_regression_statistics_get_df_residual (other));
+  assert_close (apr_regression_statistics_get_r_squared (statistics),
+                apr_regression_statistics_get_r_squared (other), 1e-5);
+  assert_close (apr_regression_statistics_get_f_statistic (statistics),
+                apr_regression_statistics_get_f_statistic (other), 1e-4);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -247,6 +292,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/dependent-features/zero", test_dependent_zero);
   g_test_add_func ("/dependent-features/all-dummies", test_all_dummies);
   g_test_add_func ("/dependent-features/beyond-doubles", test_beyond_doubles);
+  g_test_add_data_func ("/dependent-features/shares/F64", GINT_TO_POINTER (APR_DTYPE_F64), test_shares);
+  g_test_add_data_func ("/dependent-features/shares/F32", GINT_TO_POINTER (APR_DTYPE_F32), test_shares);
 
   return g_test_run ();
 }
