@@ -401,7 +401,7 @@ class Help(TestCase):
     def test_signatures(self):
         parameters = inspect.signature(Apr.LinearRegression).parameters
         self.assertEqual({name: parameter.default for name, parameter in parameters.items()},
-                         Apr.LinearRegression().get_params() | {'feature_names': None})
+                         Apr.LinearRegression().get_params() | {'feature_names': None, 'target_names': None})
         for name in ('fit', 'predict', 'score', 'partial_fit'):
             method = getattr(Apr.LinearRegression, name)
             self.assertEqual(method.__name__, name)

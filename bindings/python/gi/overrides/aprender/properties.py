@@ -70,10 +70,10 @@ def to_plain(value):
 
 
 def is_settable(pspec):
-    """Whether a property can be read, and be written at any time, and says how to fit: names of features are the data's."""
+    """Whether a property can be read, and be written at any time, and says how to fit: names are the data's."""
     wanted = GObject.ParamFlags.READABLE | _WRITABLE
     return pspec.flags & (wanted | _CONSTRUCT_ONLY | GObject.ParamFlags.DEPRECATED) == wanted and \
-        pspec.name != 'feature-names'
+        pspec.name not in ('feature-names', 'target-names')
 
 
 @functools.lru_cache(maxsize=None)
