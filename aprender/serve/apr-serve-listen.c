@@ -14,8 +14,6 @@
 #include <glib-unix.h>
 #include <glib/gstdio.h>
 
-#define BACKLOG 1024
-
 /* Where systemd's sockets begin. */
 #define FIRST_ACTIVATED 3
 
@@ -96,7 +94,7 @@ listen_local (AprServeListener *self, const char *address, const char *path, GEr
     return fail (address, errno, error);
   self->path = g_strdup (path);
 
-  return listen (self->fd, BACKLOG) == 0 || fail (address, errno, error);
+  return listen (self->fd, APR_SERVE_BACKLOG) == 0 || fail (address, errno, error);
 }
 
 static gboolean
@@ -133,7 +131,8 @@ listen_inet (AprServeListener *self, const char *address, GError **error)
 
   self->fd = socket (found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   code = self->fd < 0 || setsockopt (self->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
-             bind (self->fd, found->ai_addr, found->ai_addrlen) != 0 || listen (self->fd, BACKLOG) != 0
+             bind (self->fd, found->ai_addr, found->ai_addrlen) != 0 ||
+             listen (self->fd, APR_SERVE_BACKLOG) != 0
          ? errno
          : 0;
   freeaddrinfo (found);

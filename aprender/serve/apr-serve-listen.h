@@ -5,6 +5,9 @@
 
 G_BEGIN_DECLS
 
+/* So many connections wait to be accepted, at most. */
+#define APR_SERVE_BACKLOG 1024
+
 /* A socket that accepts connections. */
 typedef struct
 {

@@ -7,10 +7,12 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <microhttpd.h>
 
 #include "aprender/base/apr-processors-private.h"
+#include "aprender/serve/apr-serve-connections.h"
 #include "aprender/serve/apr-serve-framing.h"
 #include "aprender/table/apr-decimal-private.h"
 
@@ -20,14 +22,8 @@
 /* Milliseconds until it is tried again to accept connections, when there may be no more of them. */
 #define PAUSE 10
 
-/* So many connections are closed before others may be closed or begun. */
-#define N_CLOSED_AT_ONCE 32
-
 /* File descriptors that are not connections. */
 #define N_OTHER_FILES 64
-
-/* Microseconds that connections may take to be closed when the server stops. */
-#define CLOSING_TIME (5 * G_USEC_PER_SEC)
 
 #define MIN_THREADS 2
 
@@ -47,28 +43,20 @@ struct _AprServeServer
   AprServeHandler *handler;
   GThreadPool *pool; /* answers requests with long bodies */
   AprServeLimits limits;
-  struct MHD_Daemon *daemon;
+  GPtrArray *daemons; /* of struct MHD_Daemon, each with a thread */
+  guint next_daemon;  /* who is given the next connection */
   GCancellable *stopping;
   GArray *polled;      /* of GPollFD: stopping, and then the listeners */
   GThread *accepting;  /* (nullable) */
   guint n_connections; /* at most */
-  gssize n_bytes;      /* (atomic) of bodies and answers */
-  int n_requests;      /* (atomic) that are under way */
-  GMutex lock;
-  GHashTable *connections; /* of Connection, as a set */
-  gssize n_handed_over;    /* connections that libmicrohttpd has not begun yet, or failed to */
+  AprServeConnections *connections;
+  gssize n_bytes; /* (atomic) of bodies and answers */
 };
 
 typedef struct
 {
-  int fd;
-  gint64 deadline; /* (atomic) */
-  gboolean owed;   /* (atomic) whether there will be an answer; who sets it to false gives it */
-} Connection;
-
-typedef struct
-{
-  Connection *connection;
+  AprServeConnection *connection;
+  gboolean begun; /* whether its headers are there */
   gboolean unauthorized;
   gboolean too_large;
   gboolean busy;
@@ -89,7 +77,7 @@ get_deadline (AprServeServer *self)
 }
 
 static void
-set_deadline (AprServeServer *self, Connection *connection)
+set_deadline (AprServeServer *self, AprServeConnection *connection)
 {
   __atomic_store_n (&connection->deadline, get_deadline (self), __ATOMIC_RELAXED);
 }
@@ -104,36 +92,20 @@ notify_connection (gpointer data,
 
   if (code == MHD_CONNECTION_NOTIFY_STARTED)
     {
-      Connection *connection = g_new0 (Connection, 1);
+      int fd = MHD_get_connection_info (mhd_connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 
-      connection->fd =
-        MHD_get_connection_info (mhd_connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-      connection->deadline = get_deadline (self);
-      connection->owed = TRUE;
-      *socket_context = connection;
-      g_mutex_lock (&self->lock);
-      g_hash_table_add (self->connections, connection);
-      self->n_handed_over--;
-      g_mutex_unlock (&self->lock);
+      *socket_context = apr_serve_connections_add (self->connections, fd, get_deadline (self));
     }
   else
     {
-      g_mutex_lock (&self->lock);
-      g_hash_table_remove (self->connections, *socket_context);
-      g_mutex_unlock (&self->lock);
+      apr_serve_connections_remove (self->connections, *socket_context);
     }
 }
 
-static gboolean
-take_answer (Connection *connection)
-{
-  return __atomic_exchange_n (&connection->owed, FALSE, __ATOMIC_ACQ_REL);
-}
-
-static Connection *
+static AprServeConnection *
 get_connection (struct MHD_Connection *connection)
 {
-  return *(Connection **) MHD_get_connection_info (connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return *(AprServeConnection **) MHD_get_connection_info (connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 }
 
 static enum MHD_Result
@@ -156,7 +128,7 @@ respond (struct MHD_Connection *connection, AprServeResponse *response, gboolean
     MHD_add_response_header (answer, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
   if (close)
     MHD_add_response_header (answer, MHD_HTTP_HEADER_CONNECTION, "close");
-  if (take_answer (get_connection (connection)))
+  if (apr_serve_connection_take_answer (get_connection (connection)))
     result = MHD_queue_response (connection, response->status, answer);
   MHD_destroy_response (answer);
 
@@ -195,22 +167,31 @@ refuse_size (AprServeServer *self, struct MHD_Connection *connection, guint64 si
   return refuse (self, connection, MHD_HTTP_CONTENT_TOO_LARGE, "E_TOO_LARGE", message);
 }
 
+/* The first line is there. Returns: (transfer full): what libmicrohttpd keeps until complete(). */
+static gpointer
+notice (gpointer data, const char *uri, struct MHD_Connection *connection)
+{
+  Request *request = g_new0 (Request, 1);
+
+  request->connection = get_connection (connection);
+  __atomic_store_n (&request->connection->busy, TRUE, __ATOMIC_RELEASE);
+
+  return request;
+}
+
 /* The headers are there, the body is not. */
 static enum MHD_Result
 begin (AprServeServer *self,
        struct MHD_Connection *connection,
        const char *path,
        const char *version,
-       void **context)
+       Request *request)
 {
-  Request *request = g_new0 (Request, 1);
   g_autofree char *problem = NULL;
   guint64 length;
 
-  request->connection = get_connection (connection);
+  request->begun = TRUE;
   __atomic_store_n (&request->connection->owed, TRUE, __ATOMIC_RELEASE);
-  *context = request;
-  g_atomic_int_inc (&self->n_requests);
   set_deadline (self, request->connection);
   problem = apr_serve_framing_read (connection, version, &length);
   if (problem != NULL)
@@ -378,8 +359,8 @@ answer (gpointer data,
   AprServeServer *self = data;
   Request *request = *context;
 
-  if (request == NULL)
-    return begin (self, connection, path, version, context);
+  if (!request->begun)
+    return begin (self, connection, path, version, request);
 
   if (*upload_size > 0)
     {
@@ -404,12 +385,12 @@ complete (gpointer data,
   if (request == NULL)
     return;
   set_deadline (self, request->connection);
+  __atomic_store_n (&request->connection->busy, FALSE, __ATOMIC_RELEASE);
   drop_body (self, request);
   if (request->response.body != NULL)
     g_string_free (request->response.body, TRUE);
   g_free (request);
   *context = NULL;
-  g_atomic_int_add (&self->n_requests, -1);
 }
 
 /* As many as there may be files, so that whoever holds some does not lock others out. */
@@ -427,6 +408,15 @@ count_connections (void)
   return (guint) CLAMP (limit.rlim_cur, 2 * N_OTHER_FILES, 65536) - N_OTHER_FILES;
 }
 
+/* Gives a connection to libmicrohttpd, which closes it if that fails. */
+static void
+hand_over (
+  AprServeServer *self, struct MHD_Daemon *daemon, int fd, const struct sockaddr *address, socklen_t size)
+{
+  apr_serve_connections_expect (self->connections);
+  MHD_add_connection (daemon, fd, address, size);
+}
+
 /* Returns whether there may be more connections. */
 static gboolean
 accept_connection (AprServeServer *self, int listener)
@@ -437,11 +427,9 @@ accept_connection (AprServeServer *self, int listener)
 
   if (fd < 0)
     return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
-  g_mutex_lock (&self->lock);
-  self->n_handed_over++;
-  g_mutex_unlock (&self->lock);
-  /* Which closes it if that fails. */
-  MHD_add_connection (self->daemon, fd, (const struct sockaddr *) &address, size);
+  hand_over (self, g_ptr_array_index (self->daemons, self->next_daemon), fd,
+             (const struct sockaddr *) &address, size);
+  self->next_daemon = (self->next_daemon + 1) % self->daemons->len;
 
   return TRUE;
 }
@@ -449,13 +437,25 @@ accept_connection (AprServeServer *self, int listener)
 static gboolean
 is_full (AprServeServer *self)
 {
-  gboolean full;
+  return apr_serve_connections_count (self->connections) >= self->n_connections;
+}
 
-  g_mutex_lock (&self->lock);
-  full = g_hash_table_size (self->connections) >= self->n_connections;
-  g_mutex_unlock (&self->lock);
+/* Accepts the connections that the kernel has, as their clients believe that they are being served. No more than may
+ * wait at once, so that those who connect without a pause do not keep the server from stopping. */
+static void
+accept_last (AprServeServer *self)
+{
+  guint i;
 
-  return full;
+  for (i = 1; i < self->polled->len; i++)
+    {
+      GPollFD *polled = &g_array_index (self->polled, GPollFD, i);
+      guint n = 0;
+
+      while (n < APR_SERVE_BACKLOG && !is_full (self) && g_poll (polled, 1, 0) == 1 &&
+             accept_connection (self, polled->fd))
+        n++;
+    }
 }
 
 /* Accepts connections until the server stops. libmicrohttpd could do it, but then each of its threads may remove the
@@ -475,12 +475,37 @@ accept_connections (gpointer data)
       if (g_poll (polled, n, n == 1 ? PAUSE : -1) < 0)
         continue;
       if (polled[0].revents != 0)
-        return NULL;
+        break;
       pause = FALSE;
       for (i = 1; i < n; i++)
         if (polled[i].revents != 0 && !accept_connection (self, polled[i].fd))
           pause = TRUE;
     }
+  accept_last (self);
+
+  return NULL;
+}
+
+/* Each thread has a daemon of its own, rather than all a pool's, so that stopping can wait for each. */
+static gboolean
+start_daemons (AprServeServer *self)
+{
+  while (self->daemons->len < self->limits.n_threads)
+    {
+      struct MHD_Daemon *daemon = MHD_start_daemon (
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET,
+        0, NULL, NULL, answer, self, MHD_OPTION_CONNECTION_LIMIT, self->n_connections,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (gsize) CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION,
+        notify_connection, self, MHD_OPTION_URI_LOG_CALLBACK, notice, self, MHD_OPTION_NOTIFY_COMPLETED,
+        complete, self, MHD_OPTION_UNESCAPE_CALLBACK, apr_serve_framing_unescape, NULL,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+
+      if (daemon == NULL)
+        return FALSE;
+      g_ptr_array_add (self->daemons, daemon);
+    }
+
+  return TRUE;
 }
 
 AprServeServer *
@@ -496,22 +521,15 @@ apr_serve_server_start (AprServeHandler *handler,
   self->handler = handler;
   self->limits = *limits;
   self->n_connections = count_connections ();
-  self->connections = g_hash_table_new_full (NULL, NULL, g_free, NULL);
+  self->connections = apr_serve_connections_new ();
+  self->daemons = g_ptr_array_new ();
   self->stopping = g_cancellable_new ();
   self->polled = g_array_new (FALSE, FALSE, sizeof (GPollFD));
-  g_mutex_init (&self->lock);
   if (self->limits.n_threads == 0)
     self->limits.n_threads = MAX (MIN_THREADS, apr_processors_count ());
   self->pool = g_thread_pool_new (answer_long, self, (int) self->limits.n_threads, FALSE, NULL);
 
-  self->daemon = MHD_start_daemon (
-    MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
-    NULL, NULL, answer, self, MHD_OPTION_THREAD_POOL_SIZE, self->limits.n_threads,
-    MHD_OPTION_CONNECTION_LIMIT, self->n_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-    (gsize) CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION, notify_connection, self,
-    MHD_OPTION_NOTIFY_COMPLETED, complete, self, MHD_OPTION_UNESCAPE_CALLBACK, apr_serve_framing_unescape,
-    NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
-  if (self->daemon == NULL || !g_cancellable_make_pollfd (self->stopping, &polled))
+  if (!start_daemons (self) || !g_cancellable_make_pollfd (self->stopping, &polled))
     {
       g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "libmicrohttpd does not start: %s",
                    g_strerror (errno));
@@ -536,99 +554,61 @@ apr_serve_server_get_n_threads (AprServeServer *self)
   return self->limits.n_threads;
 }
 
-/* Tells a client that it has been too slow, if it still waits for an answer. libmicrohttpd cannot: it has no
- * request yet. */
-static void
-send_timeout (AprServeServer *self, Connection *connection)
-{
-  AprServeResponse response = { .body = g_string_new (NULL) };
-  g_autofree char *message =
-    g_strdup_printf ("the request was not complete after %u s", self->limits.timeout);
-  g_autofree char *text = NULL;
-
-  apr_serve_response_fail (&response, MHD_HTTP_REQUEST_TIMEOUT, "E_TIMEOUT", message);
-  text = g_strdup_printf ("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: %s\r\n"
-                          "Content-Length: %" G_GSIZE_FORMAT "\r\n\r\n%s",
-                          response.content_type, response.body->len, response.body->str);
-  send (connection->fd, text, strlen (text), MSG_DONTWAIT | MSG_NOSIGNAL);
-  apr_serve_metrics_add (&self->handler->metrics, response.status, g_get_monotonic_time (), 0);
-  g_string_free (response.body, TRUE);
-}
-
 gboolean
 apr_serve_server_check_deadlines (AprServeServer *self)
 {
-  gint64 now = g_get_monotonic_time ();
-  GHashTableIter iter;
-  gpointer element;
-  guint n_closed = 0;
-
-  /* While the lock is held, no connection is closed, so that none of these numbers is a file of somebody else. */
-  g_mutex_lock (&self->lock);
-  g_hash_table_iter_init (&iter, self->connections);
-  while (n_closed < N_CLOSED_AT_ONCE && g_hash_table_iter_next (&iter, &element, NULL))
-    {
-      Connection *connection = element;
-
-      if (__atomic_load_n (&connection->deadline, __ATOMIC_RELAXED) >= now)
-        continue;
-      if (take_answer (connection))
-        send_timeout (self, connection);
-      shutdown (connection->fd, SHUT_RDWR);
-      __atomic_store_n (&connection->deadline, G_MAXINT64, __ATOMIC_RELAXED);
-      n_closed++;
-    }
-  g_mutex_unlock (&self->lock);
-
-  return n_closed == N_CLOSED_AT_ONCE;
+  return apr_serve_connections_check_deadlines (self->connections, &self->handler->metrics,
+                                                self->limits.timeout);
 }
 
-/* Closes all connections, and waits until libmicrohttpd has done with them. It would close them itself when it stops,
- * but version 0.9.75 crashes if it then gets a request that it refuses by itself, such as one without a host. */
+/* Waits until each thread of libmicrohttpd has been around its loop. There it begins the connections that it was given,
+ * and then reads what has come on each that it had begun. A connection that is at its end at once takes it around. */
 static void
-close_connections (AprServeServer *self)
+wait_for_threads (AprServeServer *self, gint64 deadline)
 {
-  gint64 deadline = g_get_monotonic_time () + CLOSING_TIME;
-  gssize n;
+  guint i;
 
-  do
+  for (i = 0; i < self->daemons->len; i++)
     {
-      GHashTableIter iter;
-      gpointer connection;
+      const struct sockaddr address = { .sa_family = AF_UNIX };
+      int pair[2];
+      GPollFD polled = { .events = G_IO_IN };
 
-      /* While the lock is held, none of these files is closed. */
-      g_mutex_lock (&self->lock);
-      n = (gssize) g_hash_table_size (self->connections) + self->n_handed_over;
-      g_hash_table_iter_init (&iter, self->connections);
-      while (g_hash_table_iter_next (&iter, &connection, NULL))
-        shutdown (((Connection *) connection)->fd, SHUT_RDWR);
-      g_mutex_unlock (&self->lock);
-      if (n > 0)
-        g_usleep (1000);
+      if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
+        return;
+      shutdown (pair[1], SHUT_WR);
+      hand_over (self, g_ptr_array_index (self->daemons, i), pair[0], &address, sizeof address.sa_family);
+      polled.fd = pair[1];
+      while (g_poll (&polled, 1, (int) (MAX (deadline - g_get_monotonic_time (), 0) / 1000)) < 0)
+        ;
+      close (pair[1]);
     }
-  while (n > 0 && g_get_monotonic_time () < deadline);
 }
 
 void
 apr_serve_server_stop (AprServeServer *self)
 {
   gint64 deadline = get_deadline (self);
+  guint i;
 
   g_cancellable_cancel (self->stopping);
   g_clear_pointer (&self->accepting, g_thread_join);
-  while (g_atomic_int_get (&self->n_requests) > 0 && g_get_monotonic_time () < deadline)
+  /* All connections are begun after the first time around, and after the second it is known which have a request. */
+  wait_for_threads (self, deadline);
+  wait_for_threads (self, deadline);
+  while (apr_serve_connections_end_idle (self->connections) > 0 && g_get_monotonic_time () < deadline)
     g_usleep (1000);
   /* No connection may be suspended any more. */
   g_thread_pool_free (self->pool, FALSE, TRUE);
-  close_connections (self);
-  if (self->daemon != NULL)
-    MHD_stop_daemon (self->daemon);
+  apr_serve_connections_close (self->connections);
+  for (i = 0; i < self->daemons->len; i++)
+    MHD_stop_daemon (g_ptr_array_index (self->daemons, i));
 
   if (self->polled->len > 0)
     g_cancellable_release_fd (self->stopping);
   g_array_unref (self->polled);
   g_object_unref (self->stopping);
-  g_hash_table_unref (self->connections);
-  g_mutex_clear (&self->lock);
+  g_ptr_array_unref (self->daemons);
+  apr_serve_connections_free (self->connections);
   g_free (self);
 }

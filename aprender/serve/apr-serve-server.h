@@ -28,7 +28,8 @@ guint apr_serve_server_get_n_threads (AprServeServer *self);
  * in a moment, otherwise every second or so. */
 gboolean apr_serve_server_check_deadlines (AprServeServer *self);
 
-/* Accepts no more connections, waits for the requests that are under way, at most for the time-out, and ends. */
+/* Accepts no more connections, closes those that have sent no request, waits until all requests that have come are
+ * answered, at most for the time-out, and ends. */
 void apr_serve_server_stop (AprServeServer *self);
 
 G_END_DECLS

@@ -8,12 +8,10 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import socket
 import struct
 import subprocess
 import sys
-import time
 
 import server
 from server import Server, write_model
@@ -66,39 +64,6 @@ def test_keep_alive(folder):
             connection.request('POST', '/predict', f'{{"features": [{i}, 0, 0]}}')
             assert f'"prediction":{2 * i + .5:g},' in connection.getresponse().read().decode()
         connection.close()
-
-
-def test_stop(folder):
-    """While a request is under way, others are answered, and told that no more are."""
-    body = b'{"features":[1,2,3]}'
-    with Server(make(folder)) as program:
-        with program.connect() as slow:
-            # Once it is told to go on, the request is under way.
-            slow.sendall(b'POST /predict HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n'
-                         b'Content-Length: %d\r\n\r\n' % len(body))
-            assert slow.recv(65536).startswith(b'HTTP/1.1 100 ')
-            slow.sendall(body[:5])
-            kept = program.open()
-            kept.request('GET', '/health')
-            assert kept.getresponse().read()
-            program.process.send_signal(signal.SIGTERM)
-            program.wait_for('message=stopping')
-            # The message comes shortly before.
-            for _ in range(100):
-                kept.request('GET', '/health')
-                response = kept.getresponse()
-                assert response.status == 200 and response.read()
-                if response.headers['Connection'] == 'close':
-                    break
-                time.sleep(0.01)
-            assert response.headers['Connection'] == 'close', response.headers
-            slow.sendall(body[5:])
-            answer = b''
-            while chunk := slow.recv(65536):
-                answer += chunk
-            assert b'\r\nConnection: close\r\n' in answer and b'"prediction":13,' in answer, answer
-        kept.close()
-        assert program.process.wait(timeout=server.PATIENCE) == 0
 
 
 def test_unix_socket(folder):
@@ -394,6 +359,6 @@ def test_exposed(folder):
 if sys.argv[1:2] == ['take-journal']:
     take_journal(sys.argv[2])
     sys.exit()
-server.run([test_realizar, test_errors, test_query_and_encoding, test_keep_alive, test_stop, test_unix_socket,
+server.run([test_realizar, test_errors, test_query_and_encoding, test_keep_alive, test_unix_socket,
             test_socket_activation, test_notify, test_journal, test_units, test_threads, test_usage, test_names,
             test_interval, test_safetensors, test_metrics, test_page, test_token, test_exposed])
