@@ -325,7 +325,11 @@ apr_exact_sums_add_rows (AprExactSums *self,
   if (!summed || !job.base.stop || g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
-  return apr_rows_check_finite (&job.base.x, error) && apr_rows_check_finite (&job.base.y, error);
+  if (apr_rows_check_finite (&job.base.x, error) && apr_rows_check_finite (&job.base.y, error) &&
+      (weights == NULL || apr_rows_check_weights (weights, error)))
+    g_set_error_literal (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                         "The samples were changed by somebody else while they were summed");
+  return FALSE;
 }
 
 /* @x and @y are of as many rows. */

@@ -499,7 +499,8 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows, GError 
   if (finite && self->weights != NULL)
     {
       weigh (self, n_padded, exponent);
-      (void) apr_packed_operand_measure (&self->left, n_padded, release_column, self);
+      /* False of weights that another program has changed since they were found finite. */
+      finite = apr_packed_operand_measure (&self->left, n_padded, release_column, self);
     }
   if (finite && self->precision == APR_PRECISION_EXACT)
     {

@@ -99,18 +99,26 @@ guint32 *
 apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words, GCancellable *cancellable)
 {
   const guint8 *bytes = self->bytes;
+  g_autofree guint8 *starts = g_try_malloc (MAX (self->n_numbers, 1));
+  g_autofree guint8 *sizes = g_try_malloc (MAX (self->n_numbers, 1));
   gsize n_bytes = 0;
   guint max_end = 0;
   guint32 *words;
   gsize size;
   gsize i;
 
+  if (starts == NULL || sizes == NULL)
+    return NULL;
+
+  /* They may be those of a mapped file: another program must not change what has been checked. */
+  memcpy (starts, self->starts, self->n_numbers);
+  memcpy (sizes, self->sizes, self->n_numbers);
   for (i = 0; i < self->n_numbers; i++)
     {
-      max_end = MAX (max_end, (guint) self->starts[i] + self->sizes[i]);
-      n_bytes += self->sizes[i];
+      max_end = MAX (max_end, (guint) starts[i] + sizes[i]);
+      n_bytes += sizes[i];
       /* Nothing is kept of 0, which begins nowhere. */
-      if (self->sizes[i] == 0 && self->starts[i] != 0)
+      if (sizes[i] == 0 && starts[i] != 0)
         return NULL;
     }
   *n_words = (max_end + sizeof (guint32) - 1) / sizeof (guint32);
@@ -123,8 +131,8 @@ apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words, GCancella
   for (i = 0; i < self->n_numbers && words != NULL; i++)
     {
       guint8 *number = (guint8 *) (words + i * *n_words);
-      gsize start = self->starts[i];
-      gsize end = start + self->sizes[i];
+      gsize start = starts[i];
+      gsize end = start + sizes[i];
 
       if (is_cancelled (cancellable, i))
         {
@@ -132,8 +140,8 @@ apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words, GCancella
           return NULL;
         }
       memset (number, 0, start);
-      memcpy (number + start, bytes, self->sizes[i]);
-      bytes += self->sizes[i];
+      memcpy (number + start, bytes, sizes[i]);
+      bytes += sizes[i];
       memset (number + end, end > start && number[end - 1] >= 0x80 ? 0xff : 0,
               *n_words * sizeof (guint32) - end);
     }

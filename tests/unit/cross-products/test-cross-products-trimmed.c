@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
 
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "aprender/cross-products/apr-trimmed-words-private.h"
+
 /* Files of states whose columns are of very different sizes: without the bytes that say nothing. */
 
 #define N_SAMPLES 500
@@ -333,6 +341,43 @@ test_cancelled (void)
   g_cancellable_pop_current (cancellable);
 }
 
+#define N_NUMBERS 64
+
+static void
+test_changed_meanwhile (void)
+{
+  guint8 *sizes = mmap (NULL, N_NUMBERS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  guint8 starts[N_NUMBERS] = { 0 };
+  guint8 bytes[N_NUMBERS] = { 0 };
+  const AprTrimmedWords trimmed = { starts, sizes, bytes, N_NUMBERS, N_NUMBERS };
+  pid_t child;
+  guint i;
+
+  g_test_summary ("Another program changes the size of a number, in the file that is mapped.");
+  g_assert_true (sizes != MAP_FAILED);
+  memset (sizes, 1, N_NUMBERS);
+  child = fork ();
+  if (child == 0)
+    {
+      volatile guint8 *last = sizes + N_NUMBERS - 1;
+
+      (void) prctl (PR_SET_PDEATHSIG, SIGKILL);
+      for (;;)
+        *last = *last == 1 ? 128 : 1;
+    }
+  g_assert_cmpint (child, >, 0);
+  for (i = 0; i < 20000; i++)
+    {
+      gsize n_words;
+
+      /* Who writes past the end of the words writes over what the allocator knows of them. */
+      g_free (apr_trimmed_words_expand (&trimmed, &n_words, NULL));
+    }
+  g_assert_cmpint (kill (child, SIGKILL), ==, 0);
+  g_assert_cmpint (waitpid (child, NULL, 0), ==, child);
+  g_assert_cmpint (munmap (sizes, N_NUMBERS), ==, 0);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -343,6 +388,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/cross-products-trimmed/small-file-of-much", test_small_file_of_much);
   g_test_add_func ("/cross-products-trimmed/few-far-sums", test_few_far_sums);
   g_test_add_func ("/cross-products-trimmed/model", test_model);
+  g_test_add_func ("/cross-products-trimmed/changed-meanwhile", test_changed_meanwhile);
   g_test_add_func ("/cross-products-trimmed/cancelled", test_cancelled);
 
   return g_test_run ();

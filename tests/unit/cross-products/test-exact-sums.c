@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/cross-products/apr-exact-sums-parts-private.h"
 
 /* Compares every entry with the same sums in rational arithmetic, up to the power of two that all entries share. */
 static void
@@ -456,6 +456,41 @@ test_cancelled (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
+static void
+test_changed_meanwhile (void)
+{
+  /* So far apart that they are measured, and then cut. */
+  const double values[] = { 1, 0x1p-300, 4, 3 };
+  const double bad[] = { (double) NAN, (double) INFINITY };
+  g_autoptr (AprTensor) x = matrix_new (4, 1, values);
+  g_autoptr (AprTensor) y = vector_new (4, values);
+  AprRows x_rows;
+  AprRows y_rows;
+  gsize i;
+
+  g_test_summary ("Weights that another program has changed since they were found finite end no program.");
+  apr_rows_init (&x_rows, "X", x);
+  apr_rows_init (&y_rows, "y", y);
+  for (i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (AprExactSums) state = apr_exact_sums_new (1, 1, NULL);
+      g_autoptr (AprTensor) weights = vector_new (4, (const double[]){ 1, 2, bad[i], 1 });
+      const AprSumsKernel *const *kernel;
+      AprRows weight_rows;
+
+      apr_rows_init (&weight_rows, "sample_weight", weights);
+      for (kernel = apr_sums_kernels (); *kernel != NULL; kernel++)
+        {
+          g_autoptr (GError) error = NULL;
+
+          /* Sums of what is not finite mean nothing, where they are not refused. */
+          if (!apr_exact_sums_add_rows (state, &x_rows, &y_rows, &weight_rows, APR_PRECISION_EXACT, *kernel,
+                                        1, NULL, &error))
+            g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+        }
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -469,6 +504,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/exact-sums/carries-signs-far-up", test_carries_signs_far_up);
   g_test_add_func ("/exact-sums/check", test_check);
   g_test_add_func ("/exact-sums/too-wide", test_too_wide);
+  g_test_add_func ("/exact-sums/changed-meanwhile", test_changed_meanwhile);
   g_test_add_func ("/exact-sums/cancelled", test_cancelled);
   g_test_add_func ("/exact-sums/cancelled-between-entries", test_cancelled_between_entries);
 
