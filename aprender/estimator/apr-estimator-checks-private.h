@@ -21,6 +21,11 @@ gboolean apr_estimator_check_samples (
 gboolean apr_estimator_check_fit (
   AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
 
+/* The same of samples that come beside others: there may be none, as in a batch of a stream from which a filter took
+ * all rows away. */
+gboolean apr_estimator_check_more (
+  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
+
 /* What a model of such data is computed in: F32 for F16, BF16 and F32, else F64. */
 AprDType apr_estimator_choose_dtype (AprDType x);
 

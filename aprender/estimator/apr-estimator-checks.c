@@ -128,8 +128,31 @@ apr_estimator_check_samples (
          (sample_weight == NULL || check_sample_weight (sample_weight, n_samples, error));
 }
 
+/* That there are samples of something. */
+static gboolean
+check_sizes (gsize n_samples, gsize n_features, gsize n_targets, GError **error)
+{
+  if (n_samples > 0 && n_features > 0 && n_targets > 0)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
+               "Cannot fit %" G_GSIZE_FORMAT " samples of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
+               " targets: at least one of each is needed%s",
+               n_samples, n_features, n_targets,
+               n_samples > 0 && n_features == 0 ? ". The feature of the mean alone is a column of ones" : "");
+  return FALSE;
+}
+
 gboolean
 apr_estimator_check_fit (
+  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error)
+{
+  return apr_estimator_check_samples (x, y, sample_weight, n_features, n_targets, error) &&
+         check_sizes (apr_tensor_get_shape (x, NULL)[0], *n_features, *n_targets, error);
+}
+
+gboolean
+apr_estimator_check_more (
   AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error)
 {
   gsize n_samples;
@@ -138,16 +161,8 @@ apr_estimator_check_fit (
     return FALSE;
 
   n_samples = apr_tensor_get_shape (x, NULL)[0];
-  if (n_samples > 0 && *n_features > 0 && *n_targets > 0)
-    return TRUE;
-
-  g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
-               "Cannot fit %" G_GSIZE_FORMAT " samples of %" G_GSIZE_FORMAT " features and %" G_GSIZE_FORMAT
-               " targets: at least one of each is needed%s",
-               n_samples, *n_features, *n_targets,
-               n_samples > 0 && *n_features == 0 ? ". The feature of the mean alone is a column of ones"
-                                                 : "");
-  return FALSE;
+  return (n_samples == 0 && *n_features > 0 && *n_targets > 0) ||
+         check_sizes (n_samples, *n_features, *n_targets, error);
 }
 
 static gboolean

@@ -286,9 +286,19 @@ run_partial_fit (AprEstimator *estimator, gpointer user_data, GCancellable *canc
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
   AprEstimatorCall *call = user_data;
   g_autoptr (AprLinearResults) results = apr_linear_regression_ref_results (self);
+  const gsize *x_shape = apr_tensor_get_shape (call->x, NULL);
+  gsize n_dims;
+  const gsize *y_shape = apr_tensor_get_shape (call->y, &n_dims);
 
-  return (results == NULL || apr_linear_regression_check_state (self, results, "add samples to", error)) &&
-         fit_samples (self, results != NULL ? results->cross_products : NULL, call->x, call->y,
+  if (results != NULL && !apr_linear_regression_check_state (self, results, "add samples to", error))
+    return FALSE;
+  if (x_shape[0] == 0)
+    return (results == NULL ||
+            apr_cross_products_check_widths (results->cross_products, x_shape[1],
+                                             n_dims == 2 ? y_shape[1] : 1, "Samples", error)) &&
+           !g_cancellable_set_error_if_cancelled (cancellable, error);
+
+  return fit_samples (self, results != NULL ? results->cross_products : NULL, call->x, call->y,
                       call->sample_weight, cancellable, error);
 }
 
@@ -304,7 +314,8 @@ run_partial_fit (AprEstimator *estimator, gpointer user_data, GCancellable *canc
  * Fits the model to more samples, beside those that it was fitted to before.
  *
  * The model is that of one fit with all of them, bit for bit, however they are cut. An unfitted model begins with these
- * samples. The hyper-parameters that hold now are those of the whole fit; the names of the features stay.
+ * samples. The hyper-parameters that hold now are those of the whole fit; the names of the features stay. Where there
+ * are no samples, [0, n_features], as in a batch of a stream may be, the model stays as it is.
  *
  * Returns: true, or false with the model as it was: %APR_ERROR_SHAPE where the numbers of features and targets are not
  *   those of before, %APR_ERROR_STATE where the model was loaded from a file without its sums, or another error of
@@ -327,7 +338,7 @@ apr_linear_regression_partial_fit (AprLinearRegression *self,
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
 
-  return apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) &&
+  return apr_estimator_check_more (x, y, sample_weight, &n_features, &n_targets, error) &&
          apr_estimator_update (APR_ESTIMATOR (self), run_partial_fit, &call, cancellable, error);
 }
 
@@ -370,7 +381,7 @@ apr_linear_regression_partial_fit_async (AprLinearRegression *self,
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
   g_return_if_fail (x != NULL);
 
-  if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, &error))
+  if (!apr_estimator_check_more (x, y, sample_weight, &n_features, &n_targets, &error))
     {
       apr_estimator_return_error (APR_ESTIMATOR (self), apr_linear_regression_partial_fit_async, error,
                                   callback, user_data);

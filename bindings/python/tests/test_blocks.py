@@ -40,6 +40,26 @@ class Blocks(TestCase):
                 spoilt = [pyarrow.table(bad).slice(start, end - start).to_batches()[0] for start, end in zip(starts, starts[1:])]
                 self.assertFails(Apr.Error.NOT_FINITE, f'{which} has a NaN at row 30997, column “{name}”', update, spoilt)
 
+    def test_batches_without_rows(self):
+        """As a filter leaves them: partial_fit takes them as update does, also as the first."""
+        table = pyarrow.table({'a': [1., 2, 3, 4], 'b': [1., 0, 2, 1], 'y': [3., 2, 7, 6]})
+        empty, model, state = table.slice(0, 0), Apr.LinearRegression(keep_state=True), Apr.CrossProducts.new(2, 1)
+        for i, batch in enumerate((empty, table.slice(0, 2), empty, table.slice(2), empty)):
+            self.assertIs(model.partial_fit(batch, 'y'), model)
+            self.assertEqual(model.fitted, i > 0)
+            state.update(batch, 'y')
+        self.assertEqual(model.feature_names, ['a', 'b'])
+        self.assertEqual(model.cross_products, state)
+        asyncio.run(model.partial_fit_async(empty, 'y'))
+        self.assertEqual(model.to_bytes().get_data(),
+                         Apr.LinearRegression(keep_state=True).fit(table, 'y').to_bytes().get_data())
+        self.assertFails(Apr.Error.FEATURE_NAMES, '“c”', model.partial_fit, empty.rename_columns(['a', 'c', 'y']), 'y')
+        self.assertFails(Apr.Error.SHAPE, '1 features', model.partial_fit, numpy.empty((0, 1)), [])
+        self.assertFails(Apr.Error.EMPTY, 'Cannot fit 0 samples of 2 features', Apr.LinearRegression().fit, empty, 'y')
+        other = Apr.LinearRegression()
+        asyncio.run(other.partial_fit_async(empty, 'y'))
+        self.assertIsNone(other.feature_names)
+
     def test_release_of_others(self):
         """What a call by blocks has reserved is not a caller's to release; what a caller has reserved is."""
         async def work(source, call):

@@ -162,6 +162,60 @@ test_failure_changes_nothing (void)
 }
 
 static void
+keep_cb (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  *(GAsyncResult **) user_data = g_object_ref (result);
+}
+
+/* As a stream may have it, from whose batch a filter took all rows away. */
+static void
+test_no_samples (void)
+{
+  const double values[] = { 1, 2, 3, 5 };
+  const gsize empty_shape[] = { 0, 1 }, wide_shape[] = { 0, 2 }, narrow_shape[] = { 0, 0 };
+  g_autoptr (AprTensor) x = matrix_new (3, 1, values);
+  g_autoptr (AprTensor) y = vector_new (3, values + 1);
+  g_autoptr (AprTensor) no_x = apr_tensor_new_from_doubles (NULL, 0, empty_shape, 2, NULL);
+  g_autoptr (AprTensor) no_y = apr_tensor_new_from_doubles (NULL, 0, empty_shape, 1, NULL);
+  g_autoptr (AprTensor) wide = apr_tensor_new_from_doubles (NULL, 0, wide_shape, 2, NULL);
+  g_autoptr (AprTensor) narrow = apr_tensor_new_from_doubles (NULL, 0, narrow_shape, 2, NULL);
+  g_autoptr (AprLinearRegression) model = model_new (TRUE);
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GBytes) before = NULL;
+  g_autoptr (GBytes) after = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (apr_linear_regression_partial_fit (model, no_x, no_y, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_false (apr_estimator_get_fitted (APR_ESTIMATOR (model)));
+
+  add_rows (model, x, y, NULL, 0, 3);
+  before = bytes_of (model);
+  g_assert_true (apr_linear_regression_partial_fit (model, no_x, no_y, no_y, NULL, &error));
+  apr_linear_regression_partial_fit_async (model, no_x, no_y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb,
+                                           &result);
+  while (result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_true (apr_linear_regression_partial_fit_finish (model, result, &error));
+  g_assert_no_error (error);
+
+  g_assert_false (apr_linear_regression_partial_fit (model, wide, no_y, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  assert_message_has (error, "2 features");
+  g_clear_error (&error);
+  g_assert_false (apr_linear_regression_partial_fit (model, no_x, y, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
+  g_clear_error (&error);
+  g_assert_false (apr_linear_regression_partial_fit (model, narrow, no_y, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_EMPTY);
+  g_clear_error (&error);
+  g_assert_false (apr_linear_regression_partial_fit (model, no_x, narrow, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_EMPTY);
+  after = bytes_of (model);
+  g_assert_true (g_bytes_equal (before, after));
+}
+
+static void
 test_without_the_state (void)
 {
   const double x_values[] = { 1, 2, 3 };
@@ -510,12 +564,6 @@ test_score (void)
 }
 
 static void
-keep_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  *(GAsyncResult **) user_data = g_object_ref (result);
-}
-
-static void
 assert_no_y (GError **error)
 {
   g_assert_error (*error, APR_ERROR, APR_ERROR_EMPTY);
@@ -601,6 +649,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/linear-regression/score-cross-products", test_score);
   ADD ("failure-changes-nothing", test_failure_changes_nothing);
   ADD ("forgotten-targets", test_forgotten_targets);
+  ADD ("no-samples", test_no_samples);
   ADD ("without-the-state", test_without_the_state);
   ADD ("cross-products-are-a-copy", test_cross_products_are_a_copy);
   ADD ("names-stay", test_names_stay);

@@ -443,7 +443,7 @@ class Methods:
                     cancellable: Gio.Cancellable | None = None) -> Self:
         """Fits the model to more samples, beside those that it was fitted to before, and returns the model.
 
-        It is the model of one fit with all of them, bit for bit.
+        It is the model of one fit with all of them, bit for bit. A batch without rows leaves it as it is.
         """
         samples = read_samples(self, X, y, sample_weight)
         fitted = self.get_fitted()
@@ -463,7 +463,7 @@ class Methods:
                           lambda *args: _partial_fit_async(self, *tensors, GLib.PRIORITY_DEFAULT, *args), _partial_fit_finish)
         except AprError as error:
             raise (explain_features(self, error, samples) if fitted else explain(error, samples)) from None
-        if not fitted:
+        if not fitted and self.get_fitted():
             _name_first(self, samples)
         return self
 
@@ -479,7 +479,7 @@ class Methods:
                 _partial_fit_finish(model, result)
             except AprError as error:
                 raise explain(error, samples) from None
-            if not fitted:
+            if not fitted and model.get_fitted():
                 _name_first(model, samples)
             return model
 
