@@ -454,6 +454,13 @@ apr_estimator_check_fitted (AprEstimator *self, const AprFitted *fitted, const c
   return FALSE;
 }
 
+/* The class has no such virtual function, which scripts call do_fit or vfunc_fit. */
+static void
+set_missing (AprEstimator *self, const char *function, GError **error)
+{
+  g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "%s has no %s", G_OBJECT_TYPE_NAME (self), function);
+}
+
 gboolean
 apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
 {
@@ -473,7 +480,7 @@ apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *can
 
   if (klass->fit == NULL)
     {
-      g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "%s has no fit", G_OBJECT_TYPE_NAME (self));
+      set_missing (self, "fit", error);
       return FALSE;
     }
 
@@ -575,9 +582,14 @@ apr_estimator_predict (AprEstimator *self, AprTensor *x, GError **error)
     return NULL;
 
   klass = APR_ESTIMATOR_GET_CLASS (self);
+  if (klass->predict == NULL)
+    {
+      set_missing (self, "predict", error);
+      return NULL;
+    }
+
   apr_estimator_begin_reading (&reading, self, fitted);
-  if (klass->predict != NULL)
-    predictions = klass->predict (self, x, &local_error);
+  predictions = klass->predict (self, x, &local_error);
   apr_estimator_end_reading (&reading);
   if (predictions == NULL)
     {

@@ -73,6 +73,11 @@ const Odd = GObject.registerClass({GTypeName: 'TestOdd'}, class Odd extends Apr.
 });
 
 const Empty = GObject.registerClass({GTypeName: 'TestEmpty'}, class Empty extends Apr.Estimator {});
+const Deaf = GObject.registerClass({GTypeName: 'TestDeaf'}, class Deaf extends Apr.Estimator {
+  vfunc_fit() {
+    return true;
+  }
+});
 
 const X = [[1, 2], [3, 4], [5, 6], [7, 8]];
 const y = [1, 2, 3, 6];
@@ -430,6 +435,10 @@ test('missing-virtual-functions', async () => {
   const model = new Empty();
   assertThrows(() => model.fit(X, y), Apr.Error, Apr.Error.FAILED, 'TestEmpty has no fit');
   await assertRejects(model.fit_async(X, y), Apr.Error, Apr.Error.FAILED, 'TestEmpty has no fit');
+
+  const deaf = new Deaf().fit(X, y);
+  assertThrows(() => deaf.predict(X), Apr.Error, Apr.Error.FAILED, 'TestDeaf has no predict');
+  await assertRejects(deaf.predict_async(X), Apr.Error, Apr.Error.FAILED, 'TestDeaf has no predict');
 });
 
 test('hyper-parameters-of-the-call', async () => {
