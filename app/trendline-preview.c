@@ -107,10 +107,16 @@ trendline_preview_parse (
 gboolean
 trendline_preview_is_number (const char *cell)
 {
+  /* AprTableReader:drop-missing has the list; NaN is read as a number below. */
+  static const char *const missing[] = { "", "na", "n/a", "#n/a", "<na>", "null", "none" };
   g_autofree char *number = g_strdup (cell);
   char *end;
+  gsize i;
 
-  if (*cell == '\0' || g_ascii_strcasecmp (cell, "NA") == 0 || g_ascii_strcasecmp (cell, "N/A") == 0)
+  for (i = 0; i < G_N_ELEMENTS (missing); i++)
+    if (g_ascii_strcasecmp (cell, missing[i]) == 0)
+      return TRUE;
+  if (strcmp (cell, "\\N") == 0)
     return TRUE;
 
   g_strdelimit (number, ",", '.');

@@ -96,11 +96,19 @@ is_word (const char *text, gsize length, const char *word)
   return strlen (word) == length && g_ascii_strncasecmp (text, word, length) == 0;
 }
 
+/* What R, pandas, databases and spreadsheets write where there is no value. */
 static gboolean
 is_missing (const char *text, gsize length)
 {
-  return length == 0 || is_word (text, length, "na") || is_word (text, length, "n/a") ||
-         is_word (text, length, "nan");
+  static const char *const words[] = { "na", "n/a", "nan", "#n/a", "<na>", "null", "none" };
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (words); i++)
+    if (is_word (text, length, words[i]))
+      return TRUE;
+
+  /* Databases write this one for nothing else: it is no letter in another case. */
+  return length == 0 || (length == 2 && memcmp (text, "\\N", 2) == 0);
 }
 
 static gboolean

@@ -125,7 +125,8 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
  * Such names, given to [method@Apr.TableReader.set_features] of a second reader of the same table, or of any other,
  * make the columns into numbers (one-hot encoding): the feature `color=red` is 1 in the rows whose cell in the column
  * `color` is `red`, and 0 in the others. A cell whose text has no feature is an error. A model that is fitted to them
- * needs no more than its feature names to predict.
+ * needs no more than its feature names to predict. A cell that holds what stands for a missing value, such as `NA`, is
+ * no category, but an error, or passed over: see [property@Apr.TableReader:drop-missing].
  *
  * This blocks; [method@Apr.TableReader.read_categories_async] does not. The reader is at the end of its table
  * afterwards. It fails with %G_IO_ERROR_INVALID_DATA as [method@Apr.TableReader.read] does, and where a column has more

@@ -261,7 +261,8 @@ apr_table_reader_class_init (AprTableReaderClass *klass)
    *
    * Whether rows that miss a number are passed over, instead of being an error.
    *
-   * A number is missing where a cell that is needed is empty, or holds `NA`, `N/A` or `NaN`, in upper or lower case.
+   * A value is missing where a cell that is needed, of text too, is empty, or holds `NA`, `N/A`, `#N/A`, `<NA>`, `NaN`,
+   * `NULL` or `None`, in upper or lower case, or `\N`.
    *
    * Since: 0.1
    */

@@ -321,7 +321,7 @@ press (GtkWidget *widget, const char *text)
 static void
 test_gap (void)
 {
-  g_auto (Opened) opened = open_text ("x,y\n0,1\nNA,7\n1,3\n2,\n2,5\n");
+  g_auto (Opened) opened = open_text ("x,y\n0,1\nNULL,7\n1,3\n2,\n2,5\n");
 
   g_test_summary ("An error of a gap offers to pass over such rows, and goes when something is done.");
   g_assert_true (gtk_widget_activate_action (opened.window, "win.fit", NULL));

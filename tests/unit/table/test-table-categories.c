@@ -50,6 +50,32 @@ test_names (void)
 }
 
 static void
+test_missing (void)
+{
+  const char *const text = "color,size\nred,L\nNULL,L\nred,None\n\\N,L\nred,<NA>\nnil,S\n";
+  const char *const expected[] = { "color=nil", "color=red", "size=L", "size=S", NULL };
+  g_autoptr (AprTableReader) reader = reader_new (text);
+  g_auto (GStrv) found = NULL;
+  GError *error = NULL;
+
+  g_test_summary ("What stands for a missing value is no category.");
+
+  g_assert_null (apr_table_reader_read_categories (reader, columns, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_assert_cmpstr (error->message, ==,
+                   "data:3: column “color”: “NULL” stands for a missing number; 4 numbers are missing in all "
+                   "(drop-missing)");
+  g_clear_error (&error);
+
+  g_clear_object (&reader);
+  reader = reader_new (text);
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  found = apr_table_reader_read_categories (reader, columns, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstrv (found, expected);
+}
+
+static void
 test_matrix (void)
 {
   g_autoptr (AprTableReader) reader = reader_new ("size,x,color\nL,7,red\na=b,8,blue\n");
@@ -154,6 +180,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/table-categories/names", test_names);
+  g_test_add_func ("/table-categories/missing", test_missing);
   g_test_add_func ("/table-categories/matrix", test_matrix);
   g_test_add_func ("/table-categories/errors", test_errors);
   g_test_add_func ("/table-categories/async", test_async);

@@ -149,6 +149,41 @@ test_hostile (void)
 }
 
 static void
+test_missing_words (void)
+{
+  const char *const missing[] = {
+    "",     "NA",   "na",   "N/A",  "n/a", "NaN",  "nan",  "NAN",      "#N/A",
+    "<NA>", "NULL", "Null", "null", "\\N", "None", "none", "\"NULL\"", " null "
+  };
+  const char *const wrong[] = { "\\n", "N", "-", "nul", "nulls", "#NULL", "?", "NA NA", "<na", "nil" };
+  guint i;
+
+  g_test_summary (
+    "What R, pandas, databases and spreadsheets write is missing; whatever else is no number is wrong.");
+
+  for (i = 0; i < G_N_ELEMENTS (missing) + G_N_ELEMENTS (wrong); i++)
+    {
+      gboolean is_missing = i < G_N_ELEMENTS (missing);
+      const char *word = is_missing ? missing[i] : wrong[i - G_N_ELEMENTS (missing)];
+      g_autofree char *text = g_strdup_printf ("a,b\n1,2\n%s,4\n5,6\n", word);
+      g_autoptr (AprTableReader) reader = reader_new (text, -1);
+      g_autoptr (AprTableReader) counting = reader_new (text, -1);
+      g_autoptr (AprTensor) x = NULL;
+      g_autoptr (GError) error = NULL;
+
+      g_test_message ("%s", word);
+      apr_table_reader_set_drop_missing (reader, TRUE);
+      g_assert_cmpint (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &error), ==, is_missing);
+      g_assert_cmpuint (apr_table_reader_get_n_dropped (reader), ==, is_missing ? 1 : 0);
+      g_assert_true (is_missing ? apr_tensor_get_shape (x, NULL)[0] == 2
+                                : g_error_matches (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA));
+
+      g_assert_false (apr_table_reader_read (counting, NULL, NULL, NULL, NULL, NULL));
+      g_assert_cmpuint (apr_table_reader_get_n_missing (counting), ==, is_missing ? 1 : 0);
+    }
+}
+
+static void
 test_row_numbers (void)
 {
   g_autoptr (AprTableReader) reader = reader_new ("a,b\n1,\n2,3\n\nNA,4\n5,6\n7,8\n,\n", -1);
@@ -427,6 +462,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-reader/blocks", test_blocks);
   g_test_add_func ("/table-reader/line-of-error", test_line_of_error);
   g_test_add_func ("/table-reader/hostile", test_hostile);
+  g_test_add_func ("/table-reader/missing-words", test_missing_words);
   g_test_add_func ("/table-reader/row-numbers", test_row_numbers);
   g_test_add_func ("/table-reader/row-numbers/while-reading", test_row_numbers_while_reading);
   g_test_add_func ("/table-reader/row-numbers/blocks", test_row_numbers_of_blocks);
