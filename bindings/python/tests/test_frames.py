@@ -52,6 +52,34 @@ class Frames(TestCase):
             with self.assertRaisesRegex(ValueError, f'^{name} has {column}'):
                 function(*arguments)
 
+    def test_advice_that_fits_the_column(self):
+        dummies = 'drop it, or make numbers of it, such as the dummies of X.to_dummies(\'c\'), of which the same one is dropped ' \
+            'each time, or of a OneHotEncoder'
+        for values, dtype, what in (
+                (['a', 'b', 'a'], None, f'text, but models compute with numbers: {dummies}, or a cast if the texts are numbers'),
+                (['a', 'b', 'a'], polars.Categorical, f'categories, but models compute with numbers: {dummies}'),
+                ([None] * 3, None, 'nulls only, but models compute with numbers: drop it'),
+                ([b'1', b'2', b'3'], None, 'bytes, but models compute with numbers: drop it, or make numbers of it, such as a cast '
+                                           'if they spell numbers'),
+                ([1, 2, 3], polars.Int128, 'integers of 128 bits, but models compute with numbers: drop it, or make numbers of '
+                                           'it, such as a cast to float64')):
+            with self.assertRaises(ValueError) as caught:
+                Apr.LinearRegression().fit(polars.DataFrame({'c': polars.Series(values, dtype=dtype)}), [1, 2, 3])
+            self.assertEqual(str(caught.exception), f'Column “c” of X holds {what}')
+        periods = pandas.DataFrame({'c': pandas.period_range('2020', '2022', freq='Y')})
+        with self.assertRaisesRegex(ValueError, 'holds period.*: drop it, or make numbers of it$'):
+            Apr.LinearRegression().fit(periods, [1, 2, 3])
+
+    def test_sparse_arrays_of_one_dimension(self):
+        ones, X, y = scipy.sparse.coo_array(numpy.ones(3)), [[1], [2], [4]], [1, 2, 3]
+        model = Apr.LinearRegression().fit(X, y)
+        expected = r'X must have the shape \[n_samples, n_features\], but it has \[3\]\. Reshape your data: X\.reshape\(-1, 1\)'
+        for function, arguments in ((model.fit, (ones, y)), (model.predict, (ones,)), (model.partial_fit, (ones.tocsr(), y))):
+            self.assertFails(Apr.Error.SHAPE, expected, function, *arguments)
+        self.assertFails(Apr.Error.SHAPE, r'y is a sparse array of the shape \[3\]: pass y\.toarray\(\)', model.fit, X, ones)
+        self.assertFails(Apr.Error.SHAPE, r'pass sample_weight\.toarray\(\)', model.fit, X, y, ones)
+        self.assertEqual(model.fit(ones.reshape(-1, 1), ones.toarray()).intercept, 1)
+
     def test_columns_change_in_later_batches(self):
         """pandas makes integers of a column of a CSV until the first decimal fraction comes."""
         text = 'rooms,rent\n1,500\n2,700\n2.5,800\n3,900\n'

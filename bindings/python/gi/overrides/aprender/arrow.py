@@ -10,11 +10,12 @@ import ctypes
 from .errors import ArgumentError
 from .lists import count
 from .memory import import_module
-from .tables import Table, make_missing, raise_not_a_number
+from .tables import NULLS, Table, make_missing, raise_not_a_number
 
 _DTYPES = {'b': '?', 'c': 'i1', 'C': 'u1', 's': 'i2', 'S': 'u2', 'i': 'i4', 'I': 'u4', 'l': 'i8', 'L': 'u8', 'e': 'f2',
            'f': 'f4', 'g': 'f8'}
-_KINDS = {'u': 'text', 'U': 'text', 'vu': 'text', 'z': 'bytes', 'Z': 'bytes', 'vz': 'bytes', 'n': 'nulls only'}
+_KINDS = {'u': 'text', 'U': 'text', 'vu': 'text', 'z': 'bytes', 'Z': 'bytes', 'vz': 'bytes', 'n': NULLS,
+          '_pli128': 'integers of 128 bits', '_plu128': 'integers of 128 bits'}
 # The range of doubles, and some more.
 _MAX_SCALE = 400
 _PREFIXES = {'td': 'dates', 'tt': 'times', 'ts': 'times', 'tD': 'durations', 'ti': 'intervals', 'd:': 'decimal numbers of 256 bits',

@@ -15,6 +15,11 @@ from .native import Apr, make_error
 from .tables import BLOCK_SIZE, Rows, raise_wrong_dtype, to_numbers
 
 
+def advise_shape(one_feature='X.reshape(-1, 1)', one_sample='X.reshape(1, -1)'):
+    """How data of one dimension get two."""
+    return f'{one_feature} where they are the samples of one feature; {one_sample} where they are one sample'
+
+
 def refuse_reader(name):
     """A reader is read once, batch by batch, so that it is not asked for all that it has."""
     raise ArgumentError(f'{name} must be numbers in lists or in an array, or an Apr.Tensor, not a TableReader: to fit to its '
@@ -96,8 +101,14 @@ def _to_rows(numpy, array, name):
 
 
 def _to_sparse_rows(matrix, name):
+    if len(matrix.shape) != 2:
+        shape = list(matrix.shape)
+        if name == 'X':
+            raise make_error(Apr.Error.SHAPE, f'X must have the shape [n_samples, n_features], but it has {shape}' +
+                             (f'. Reshape your data: {advise_shape()}' if len(shape) == 1 else ''))
+        raise make_error(Apr.Error.SHAPE, f'{name} is a sparse array of the shape {shape}: pass {name}.toarray()')
     numpy, rows = import_module('numpy'), matrix.tocsr()
-    if not is_data(rows.dtype, find_dtype(rows.dtype)) or len(rows.shape) != 2:
+    if not is_data(rows.dtype, find_dtype(rows.dtype)):
         _refuse_dtype(name, rows.dtype)
     return Rows(name, rows, rows.dtype, lambda part: numpy.ascontiguousarray(part.toarray()))
 

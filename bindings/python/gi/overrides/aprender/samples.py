@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterable
 
-from .data import open_data, read_whole, refuse_reader, to_block
+from .data import advise_shape, open_data, read_whole, refuse_reader, to_block
 from .errors import ArgumentError, AprError, make, warn
 from .frames import Frame, is_frame
 from .lists import count, describe
@@ -49,12 +49,11 @@ def get_labels(value):
 
 
 def _advise_shape(X):
-    """How data of one dimension get two."""
-    one_feature, one_sample = 'X.reshape(-1, 1)', 'X.reshape(1, -1)'
-    if hasattr(X, 'to_frame'):
-        # A series of polars has no index: its table would have other names than the features have.
-        one_feature, one_sample = 'X.to_frame()', 'X.to_frame().T or predict_one(X)' if is_frame(X) else 'predict_one(X)'
-    return f'{one_feature} where they are the samples of one feature; {one_sample} where they are one sample'
+    """How these data of one dimension get two."""
+    if not hasattr(X, 'to_frame'):
+        return advise_shape()
+    # A series of polars has no index: its table would have other names than the features have.
+    return advise_shape('X.to_frame()', 'X.to_frame().T or predict_one(X)' if is_frame(X) else 'predict_one(X)')
 
 
 def share_plain(X, y):

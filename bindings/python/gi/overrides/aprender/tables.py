@@ -32,19 +32,38 @@ def make_missing(name, row, label, more=''):
     return make_error(Apr.Error.NOT_FINITE, f'{name} has a missing value at row {row}{column} (counted from 0){more}')
 
 
+# What can be made of columns that hold something else than numbers; of nulls nothing can.
+NULLS = 'nulls only'
+_SUCH_AS = {
+    'bytes': 'a cast if they spell numbers',
+    'complex numbers': 'their real and their imaginary parts',
+    'dates': 'the days since a date',
+    'decimal numbers of 256 bits': 'a cast to float64',
+    'durations': 'their seconds',
+    'integers of 128 bits': 'a cast to float64',
+    'times': 'the days since a date',
+    'values that are not single numbers': 'a column for each',
+}
+
+
+def _advise_dummies(name, label, what, has_dummies):
+    # The one that drop_first leaves out is whichever comes first, which other data need not begin with.
+    dummies = f'{name}.to_dummies({label!r}), of which the same one is dropped each time,' if has_dummies else \
+        'pandas.get_dummies()'
+    return f'the dummies of {dummies} or of a OneHotEncoder{", or a cast if the texts are numbers" if what != "categories" else ""}'
+
+
 def raise_not_a_number(name, label, what, has_dummies=False, has_numbers=False):
     """Says which column is not made of numbers, and what to do: has_dummies, with a method of the table; has_numbers, beside
     other cells that are.
     """
     column = name if label is None else f'C{_show(label)[1:]} of {name}'
-    dummies = f'{name}.to_dummies({label!r}, drop_first=True)' if has_dummies else 'pandas.get_dummies()'
-    such_as = 'the days since a date' if what in ('times', 'dates') else \
-        'their seconds' if what == 'durations' else \
-        'their real and their imaginary parts' if what == 'complex numbers' else \
-        'a column for each' if what == 'values that are not single numbers' else \
-        f'pandas.to_numeric({name}[{label!r}], errors="coerce"), which leaves a missing value there' if has_numbers else \
-        f'the dummies of {dummies} or of a OneHotEncoder{", or a cast if the texts are numbers" if what.startswith("text") else ""}'
-    advice = f': drop it, or make numbers of it, such as {such_as}'
+    such_as = _SUCH_AS.get(what)
+    if has_numbers:
+        such_as = f'pandas.to_numeric({name}[{label!r}], errors="coerce"), which leaves a missing value there'
+    elif what.startswith(('text', 'categories')):
+        such_as = _advise_dummies(name, label, what, has_dummies)
+    advice = ': drop it' + ('' if what == NULLS else ', or make numbers of it') + (f', such as {such_as}' if such_as else '')
     raise ArgumentError(f'{column} holds {what}, but models compute with numbers{advice if name == "X" else ""}', (label, what))
 
 
