@@ -14,7 +14,7 @@ from gi.repository import GLib, GObject
 from . import awaitable, pickling
 from .blocks import Outcome, guarding, taking_outcomes
 from .data import to_tensor
-from .errors import AprError, check_r2, make
+from .errors import ArgumentError, AprError, check_r2, make
 from .estimator_type import adopt, claim_name
 from .lists import count
 from .memory import copy_bytes, wrap_bytes
@@ -59,7 +59,15 @@ class ClassFunction:
     """
 
     def __init__(self, function):
+        @functools.wraps(function)
+        def of_abstract(*arguments, **keywords):
+            if not isinstance(arguments[0] if arguments else keywords.get('cls'), (type, GObject.GType)):
+                raise ArgumentError(f'Call {function.__name__} on the class of the model, such as '
+                                    f'LinearRegression.{function.__name__}')
+            return function(*arguments, **keywords)
+
         self.function = function
+        self.of_abstract = of_abstract
         self.__doc__ = function.__doc__
 
     def __get__(self, instance, owner):
@@ -67,7 +75,7 @@ class ClassFunction:
         if instance is not None:
             raise AttributeError(f'{name} makes a new model and leaves this one as it is: '
                                  f'call {owner.__name__}.{name}, on the class')
-        return self.function if owner is Apr.Estimator else types.MethodType(self.function, owner)
+        return self.of_abstract if owner is Apr.Estimator else types.MethodType(self.function, owner)
 
 
 def _is_transient(pspec):

@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 
-from gi.repository import GObject
+from gi.repository import GLib, GObject
 
 from .errors import ArgumentError
 from .reference import PROPERTIES
@@ -113,7 +113,7 @@ def _describe_range(pspec):
         return f'a whole number from {pspec.minimum} to {pspec.maximum}'
     # A property without bounds has the largest numbers as such, or the infinities.
     is_double = pspec.value_type == GObject.TYPE_DOUBLE
-    largest = GObject.G_MAXDOUBLE if is_double else GObject.G_MAXFLOAT
+    largest = GLib.MAXDOUBLE if is_double else GLib.MAXFLOAT
     low, high = (None if abs(bound) >= largest else repr(bound).removesuffix('.0') if is_double else f'{bound:.7g}'
                  for bound in (pspec.minimum, pspec.maximum))
     if low is not None and high is not None:

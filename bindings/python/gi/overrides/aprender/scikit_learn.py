@@ -33,13 +33,24 @@ class Methods:
         return {to_name(pspec): get_given(self, pspec) for pspec in list_settable(type(self))}
 
     def set_params(self, **params: Any) -> Self:
-        """Sets hyper-parameters by their names, and returns the model. Where a name is unknown, it changes none of them."""
-        names = [to_name(pspec) for pspec in list_settable(type(self))]
+        """Sets hyper-parameters by their names, and returns the model. Where a name is unknown, or a value is refused, it
+        changes none of them.
+        """
+        pspecs = {to_name(pspec): pspec for pspec in list_settable(type(self))}
         for name in params:
-            if name not in names:
-                raise ArgumentError(f'{type(self).__name__} has no hyper-parameter “{name}”, but: {", ".join(names)}')
-        for name, value in params.items():
-            setattr(self, name, value)
+            if name not in pspecs:
+                raise ArgumentError(f'{type(self).__name__} has no hyper-parameter “{name}”, but: {", ".join(pspecs)}')
+        before = {}
+        with self.freeze_notify():
+            try:
+                for name, value in params.items():
+                    given = get_given(self, pspecs[name])
+                    setattr(self, name, value)
+                    before[name] = given
+            except BaseException:
+                for name, given in before.items():
+                    setattr(self, name, given)
+                raise
         return self
 
     def __sklearn_clone__(self):
