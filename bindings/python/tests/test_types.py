@@ -17,6 +17,7 @@ MISTAKES = [
     ('model.fit([[1.0]])', 'Missing positional argument "y"'),
     ('model.alpha = "much"', 'Incompatible types in assignment'),
     ('aprender.LinearRegression(aplha=1.0)', 'Unexpected keyword argument "aplha"'),
+    ('aprender.LinearRegression(dtype=float)', 'incompatible type "type[float]"'),
     ('model.coeffs', 'has no attribute "coeffs"'),
     ('model.fitted = True', 'is read-only'),
     ('model.feature_names = [1]', 'has incompatible type "int"'),
@@ -27,6 +28,8 @@ MISTAKES = [
 TYPES = [
     ('model.fit([[1.0]], [1.0])', 'aprender.LinearRegression'),
     ('aprender.LinearRegression(alphas=[1.0, 2.0], dtype=None)', 'aprender.LinearRegression'),
+    ('aprender.LinearRegression(dtype=numpy.float32)', 'aprender.LinearRegression'),
+    ('aprender.Tensor([1.0]).cast(numpy.dtype("f4"))', 'aprender.Tensor'),
     ('model.get_statistics()["x0"].p_value', 'float'),
     ('model.clone()', 'aprender.LinearRegression'),
     ('aprender.LinearRegression.load("model")', 'aprender.LinearRegression'),
@@ -76,7 +79,7 @@ class Types(TestCase):
 
     def test_types_and_mistakes(self):
         path = self.make_directory() / 'program.py'
-        lines = ['import aprender', 'model = aprender.LinearRegression(alpha=1.0, dtype="f32")']
+        lines = ['import aprender, numpy', 'model = aprender.LinearRegression(alpha=1.0, dtype="f32")']
         lines += [f'reveal_type({expression})' for expression, _ in TYPES]
         lines += [statement for statement, _ in MISTAKES]
         path.write_text('\n'.join(lines) + '\n')

@@ -63,7 +63,7 @@ class Tensor(Apr.Tensor):
     __del__ = Apr.Tensor._clear_boxed
 
     @staticmethod
-    def new_from_bytes(dtype: DType | str, shape: Sequence[int], data: Buffer) -> Tensor:
+    def new_from_bytes(dtype: DType | DTypeLike, shape: Sequence[int], data: Buffer) -> Tensor:
         """A tensor of elements that lie in bytes, or in anything with a buffer, in C order and little-endian."""
         return Apr.Tensor.new_from_bytes(dtype, shape, wrap_bytes(data))
 
