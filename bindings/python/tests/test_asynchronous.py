@@ -3,10 +3,13 @@
 
 import asyncio
 import gc
+import operator
 import os
+import random
 import signal
 import threading
 import time
+import unittest.mock
 import weakref
 
 import tap
@@ -150,6 +153,14 @@ class Asyncio(TestCase):
         self.assertEqual(list(model.coefficients), [2.0])
 
 
+def make_dependent():
+    """Samples of 200 features, all of them sums of the same 195: they take long to solve, few as they are."""
+    numbers = random.Random(2)
+    rows, parts = ([[numbers.randint(-9, 9) for _ in range(195)] for _ in range(n)] for n in (210, 200))
+    X = [[float(sum(map(operator.mul, row, part))) for part in parts] for row in rows]
+    return Apr.Tensor(X), Apr.Tensor([numbers.random() for _ in rows])
+
+
 class Interrupted(TestCase):
     """Ctrl-C in a method that blocks, when the work is on its way, which its progress tells."""
 
@@ -188,6 +199,63 @@ class Interrupted(TestCase):
         self.assertInterrupted(lambda: Apr.CrossProducts.new(3, 1), lambda state: state.update(X, y),
                                lambda state: state.n_samples == 0)
 
+    def assertEndsSoon(self, call):
+        """That Ctrl-C in a call cancels it. A call that has not begun, or has ended, when the signal comes is done again."""
+        for i in range(20):
+            cause, timer = None, threading.Timer(.01 * 1.3 ** i, os.kill, (os.getpid(), signal.SIGINT))
+            try:
+                timer.start()
+                call()
+                timer.join()
+                time.sleep(1)
+            except KeyboardInterrupt as error:
+                cause = error.__context__
+            timer.join()
+            self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+            if isinstance(cause, GLib.Error):
+                self.assertTrue(cause.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED), cause)
+                return
+        self.fail('No call was cancelled')
+
+    def test_few_samples_that_take_long(self):
+        X, y = make_dependent()
+        state = Apr.CrossProducts.new(200, 1).update(X, y)
+        model = Apr.LinearRegression().fit([[1.], [2.]], [1., 2.])
+        for call in (lambda: model.fit(X, y), lambda: Apr.LinearRegression(positive=True).fit(X, y),
+                     lambda: Apr.LinearRegression().partial_fit(X, y), lambda: model.fit_cross_products(state)):
+            self.assertEndsSoon(call)
+        self.assertEqual((model.n_features, model.busy), (1, False))
+
+    def test_calls_that_go_through_the_samples_again(self):
+        numbers = random.Random(3)
+        X = Apr.Tensor([[numbers.random() for _ in range(20)] for _ in range(40000)])
+        y = Apr.Tensor([numbers.random() for _ in range(40000)])
+        model = Apr.LinearRegression(n_threads=1).fit(X, y)
+        groups = [i // 2 for i in range(40000)]
+        for call in (lambda: model.get_robust_statistics(X, y), lambda: model.diagnose(X, y),
+                     lambda: model.fit_groups(X, y, groups)):
+            self.assertEndsSoon(call)
+        self.assertFalse(model.busy)
+        self.assertEqual(len(model.diagnose(X, y).residuals), 40000)
+
+    def test_categories(self):
+        text = GLib.Bytes.new(b'a,b\n' + b'red,blue\n' * 3000000)
+
+        def read():
+            reader = Apr.TableReader.new(Gio.MemoryInputStream.new_from_bytes(text), 'table')
+            reader.n_threads = 1
+            return reader.read_categories(['a', 'b'])
+
+        self.assertEqual(read(), ['a=red', 'b=blue'])
+        self.assertEndsSoon(read)
+
+    def test_small_fits_start_no_thread(self):
+        X, y = [[float(i * j % 7) for j in range(5)] for i in range(100)], [float(i) for i in range(100)]
+        model = Apr.LinearRegression()
+        with unittest.mock.patch.object(Gio, 'Cancellable', side_effect=AssertionError):
+            model.fit(X, y).partial_fit(X, y).fit_cross_products(model.cross_products).fit(X, y)
+            model.get_robust_statistics(X, y), model.diagnose(X, y), model.fit_groups(X, y, [0, 1] * 50)
+
     def test_at_the_end(self):
         """A call that has done its work gives it, and the interruption follows."""
         X, y = make_zeros(5000000)
@@ -223,6 +291,16 @@ class Interrupted(TestCase):
                 pass
             call(source)
             self.assertFalse(source.busy)
+
+        X = Apr.Tensor([[float(i * j % 97) for j in range(1, 11)] for i in range(40000)])
+        model = Apr.LinearRegression().fit(X, list(range(40000)))
+        for i in range(20):
+            signal.setitimer(signal.ITIMER_REAL, .002 * (i + 1))
+            try:
+                model.diagnose(X, list(range(40000)))
+                time.sleep(.05)
+            except TimeoutError:
+                pass
 
     def test_errors_hold_no_data(self):
         X, y = make_zeros(5000000)

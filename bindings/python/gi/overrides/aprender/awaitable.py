@@ -9,8 +9,11 @@ import time
 
 from gi.repository import Gio, GLib
 
-# The number of values from which on Ctrl-C is to end a call earlier than it ends by itself.
+# The number of products of two numbers from which on Ctrl-C is to end a call earlier than it ends by itself. So many take
+# some milliseconds, and no more than a second where features depend on each other, or groups are small.
 _LONG = 4 << 20
+# So few values take no second, whatever they are.
+_FEW = 2 << 10
 
 # GLib's threads stay behind where a process is forked, as multiprocessing does.
 _is_forked = False
@@ -133,17 +136,39 @@ def _interrupt_soon():
     timer.start()
 
 
-def run(source, X, cancellable, call, start, finish):
-    """Calls call(cancellable), which blocks. Where the data X are many, and nobody else can cancel it, starts the same without
-    blocking, start(cancellable, when_done), and waits until the source is no longer busy: Python heeds Ctrl-C only between
-    two calls of C. A call that ends in spite of Ctrl-C is not lost: KeyboardInterrupt is then raised soon after it.
+def count_products(X, y, model=None):
+    """About how many products a call needs for samples: of each pair of features, or of samples where these are fewer and the
+    coefficients of the model have no bounds.
     """
-    is_main = threading.current_thread() is threading.main_thread() and not _is_forked
-    if cancellable is not None or X.get_n_elements() < _LONG or not is_main or \
+    # To ask for more takes as long as a tenth of a small fit.
+    if y is None or X.get_n_elements() < _FEW and y.get_n_elements() < _FEW:
+        return 0
+    shape = X.shape
+    if len(shape) != 2:
+        return 0
+    n_samples, n_features = shape
+    n_others = n_features if getattr(model, 'positive', False) else min(n_samples, n_features)
+    return n_features * (n_samples * n_others + y.get_n_elements())
+
+
+def run(source, n_products, cancellable, call, start, finish, makes_busy=True):
+    """Calls call(cancellable), which blocks. Where it needs many products, and nobody else can cancel it, starts the same
+    without blocking, start(cancellable, when_done), and waits until the source is no longer busy, or until it has ended where
+    the source can be used meanwhile: Python heeds Ctrl-C only between two calls of C. A call that ends in spite of Ctrl-C is
+    not lost: KeyboardInterrupt is then raised soon after it.
+    """
+    if n_products < _LONG or cancellable is not None or _is_forked or \
+            threading.current_thread() is not threading.main_thread() or \
             signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return call(cancellable)
 
-    cancellable, is_interrupted, ended = Gio.Cancellable(), False, []
+    cancellable, is_interrupted, is_refused, ended = Gio.Cancellable(), False, False, {}
+
+    def end(_, result):
+        ended[None] = result
+
+    def is_running():
+        return not ended and (not makes_busy or source.busy or context.pending())
 
     def interrupt(*_):
         nonlocal is_interrupted
@@ -155,13 +180,20 @@ def run(source, X, cancellable, call, start, finish):
     try:
         context.push_thread_default()
         try:
-            start(cancellable, lambda *result: ended.append(result))
-            while not ended and (source.busy or context.pending()):
+            # What is busy tells when it is no longer. What is not has to be told by a function in C, which is called to its
+            # end whatever the handler of another signal raises.
+            try:
+                start(cancellable, end if makes_busy else ended.setdefault)
+            except (TypeError, ValueError):
+                # An argument was refused, and nothing has begun.
+                is_refused = True
+                raise
+            while is_running():
                 context.iteration(True)
         except BaseException:
             # What the handler of another signal raises, such as that of a time-out: anywhere above.
             cancellable.cancel()
-            while source.busy:
+            while source.busy if makes_busy else not (ended or is_refused):
                 context.iteration(False)
                 time.sleep(_INTERVAL)
             raise
@@ -170,7 +202,7 @@ def run(source, X, cancellable, call, start, finish):
         try:
             if not ended:
                 raise InterruptedError('The handler of a signal raised an exception while the call ended')
-            value = finish(*ended.pop())
+            value = finish(source, ended.popitem()[1])
         except Exception:
             if is_interrupted:
                 raise KeyboardInterrupt from None

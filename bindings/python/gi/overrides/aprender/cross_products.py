@@ -45,7 +45,7 @@ _get_target_names = Apr.CrossProducts.get_target_names
 def _update_block(state, samples, block, cancellable):
     start, *tensors = block
     try:
-        awaitable.run(state, tensors[0], cancellable, lambda cancellable: _update(state, *tensors, cancellable),
+        awaitable.run(state, awaitable.count_products(*tensors[:2]), cancellable, lambda cancellable: _update(state, *tensors, cancellable),
                       lambda *args: native_update_async(state, *tensors, GLib.PRIORITY_DEFAULT, *args), native_update_finish)
     except AprError as error:
         raise explain(error, samples, start) from None

@@ -296,7 +296,8 @@ def _fit_tensors(self, tensors, cancellable):
         # What a class of a script does is done in the thread that asks for it.
         _fit(self, *tensors, cancellable)
         return
-    awaitable.run(self, tensors[0], cancellable, lambda cancellable: _fit(self, *tensors, cancellable),
+    awaitable.run(self, awaitable.count_products(tensors[0], tensors[1], self), cancellable,
+                  lambda cancellable: _fit(self, *tensors, cancellable),
                   lambda *args: _fit_async(self, *tensors, GLib.PRIORITY_DEFAULT, *args), _fit_finish)
 
 

@@ -191,8 +191,12 @@ class Methods:
         it is. The coefficients of each group are those of fit() with its rows alone.
         """
         call = _Groups(X, y, groups, sample_weight)
+        tensors = call.get_tensors()
         try:
-            return call.finish(_fit_groups(self, *call.get_tensors(), cancellable))
+            return call.finish(awaitable.run(
+                self, awaitable.count_products(*tensors[:2], self), cancellable,
+                lambda cancellable: _fit_groups(self, *tensors, cancellable),
+                lambda *args: _fit_groups_async(self, *tensors, GLib.PRIORITY_DEFAULT, *args), _fit_groups_finish))
         except AprError as error:
             raise explain(error, call.samples) from None
 

@@ -426,7 +426,10 @@ class Methods:
 
     def fit_cross_products(self, state: CrossProducts, cancellable: Gio.Cancellable | None = None) -> Self:
         """Fits the model to samples that have been summed before, and returns the model."""
-        _fit_cross_products(self, state, cancellable)
+        n_products = state.n_features ** 3 if isinstance(state, Apr.CrossProducts) else 0
+        awaitable.run(self, n_products, cancellable, lambda cancellable: _fit_cross_products(self, state, cancellable),
+                      lambda *args: _fit_cross_products_async(self, state, GLib.PRIORITY_DEFAULT, *args),
+                      _fit_cross_products_finish)
         return self
 
     def fit_cross_products_async(self, state, cancellable=None, callback=None, *user_data):
@@ -453,13 +456,15 @@ class Methods:
             if not fitted or before is not None:
                 if before is not None:
                     before.merge(state)
-                self.fit_cross_products(state if before is None else before)
+                self.fit_cross_products(state if before is None else before, cancellable)
                 if not fitted:
                     name_targets(self, samples.target_names)
                 return self
         try:
             tensors = samples.get_tensors()
-            awaitable.run(self, tensors[0], cancellable, lambda cancellable: _partial_fit(self, *tensors, cancellable),
+            # It takes so many to solve for the coefficients, however few samples are added.
+            n_products = awaitable.count_products(*tensors[:2]) + sum(tensors[0].shape[1:]) ** 3
+            awaitable.run(self, n_products, cancellable, lambda cancellable: _partial_fit(self, *tensors, cancellable),
                           lambda *args: _partial_fit_async(self, *tensors, GLib.PRIORITY_DEFAULT, *args), _partial_fit_finish)
         except AprError as error:
             raise (explain_features(self, error, samples) if fitted else explain(error, samples)) from None

@@ -16,8 +16,10 @@ from .properties import add_attributes, advise, to_enum
 
 _diagnose = Apr.LinearRegression.diagnose
 _diagnose_async = Apr.LinearRegression.diagnose_async
+_diagnose_finish = Apr.LinearRegression.diagnose_finish
 _get_robust_statistics = Apr.LinearRegression.get_robust_statistics
 _get_robust_statistics_async = Apr.LinearRegression.get_robust_statistics_async
+_get_robust_statistics_finish = Apr.LinearRegression.get_robust_statistics_finish
 _get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
 _get_row = Apr.RegressionStatistics.__getitem__
 _has_row = Apr.RegressionStatistics.__contains__
@@ -63,8 +65,12 @@ class Methods:
         """The Apr.RegressionDiagnostics of the samples of the fit: residuals, leverages, Cook's distances and more."""
         samples = read_samples(self, X, y, sample_weight)
         target = to_target(self, target)
+        tensors = samples.get_tensors()
         try:
-            return _diagnose(self, *samples.get_tensors(), target, cancellable)
+            return awaitable.run(
+                self, awaitable.count_products(*tensors[:2]), cancellable,
+                lambda cancellable: _diagnose(self, *tensors, target, cancellable),
+                lambda *args: _diagnose_async(self, *tensors, target, GLib.PRIORITY_DEFAULT, *args), _diagnose_finish, False)
         except AprError as error:
             raise explain_features(self, error, samples) from None
 
@@ -76,7 +82,7 @@ class Methods:
             samples, lambda X, y, weights, *args: _diagnose_async(self, X, y, weights, target, GLib.PRIORITY_DEFAULT, *args),
             Apr.LinearRegression.diagnose_finish, cancellable, callback, user_data)
 
-    diagnose_finish = taking_outcomes(Apr.LinearRegression.diagnose_finish)
+    diagnose_finish = taking_outcomes(_diagnose_finish)
 
     def get_robust_statistics(self, X: Data, y: Target, sample_weight: Weights = None, kind: CovarianceKind | str = 'hc3',
                               target: int | str = 0, cancellable: Gio.Cancellable | None = None) -> RegressionStatistics:
@@ -87,8 +93,13 @@ class Methods:
         """
         samples = read_samples(self, X, y, sample_weight)
         kind, target = _to_kind(kind), to_target(self, target)
+        tensors = samples.get_tensors()
         try:
-            return _get_robust_statistics(self, *samples.get_tensors(), kind, target, cancellable)
+            return awaitable.run(
+                self, awaitable.count_products(*tensors[:2]), cancellable,
+                lambda cancellable: _get_robust_statistics(self, *tensors, kind, target, cancellable),
+                lambda *args: _get_robust_statistics_async(self, *tensors, kind, target, GLib.PRIORITY_DEFAULT, *args),
+                _get_robust_statistics_finish, False)
         except AprError as error:
             raise explain_features(self, error, samples) from None
 
@@ -102,7 +113,7 @@ class Methods:
                                                                                GLib.PRIORITY_DEFAULT, *args),
             Apr.LinearRegression.get_robust_statistics_finish, cancellable, callback, user_data)
 
-    get_robust_statistics_finish = taking_outcomes(Apr.LinearRegression.get_robust_statistics_finish)
+    get_robust_statistics_finish = taking_outcomes(_get_robust_statistics_finish)
 
 
 @extends(Apr.RegressionStatistics)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gi.repository import GLib
 
 from . import awaitable
@@ -13,7 +15,9 @@ _read = Apr.TableReader.read
 _read_async = Apr.TableReader.read_async
 _read_finish = Apr.TableReader.read_finish
 _read_names_async = Apr.TableReader.read_names_async
+_read_categories = Apr.TableReader.read_categories
 _read_categories_async = Apr.TableReader.read_categories_async
+_read_categories_finish = Apr.TableReader.read_categories_finish
 
 
 def _to_rows(read):
@@ -52,11 +56,18 @@ class Methods:
             lambda *args: _read_names_async(self, GLib.PRIORITY_DEFAULT, *args),
             Apr.TableReader.read_names_finish, cancellable, callback, user_data)
 
+    def read_categories(self, columns: Sequence[str], cancellable: Gio.Cancellable | None = None) -> list[str]:
+        """Reads the whole table for the different texts in some columns, and names a feature for each, such as `color=red`."""
+        # How long the table is nobody knows.
+        return awaitable.run(
+            self, math.inf, cancellable, lambda cancellable: _read_categories(self, columns, cancellable),
+            lambda *args: _read_categories_async(self, columns, GLib.PRIORITY_DEFAULT, *args), _read_categories_finish, False)
+
     def read_categories_async(self, columns, cancellable=None, callback=None, *user_data):
         """The categories of columns of text: `await reader.read_categories_async(columns)` gives features to ask for."""
         return awaitable.call(
             lambda *args: _read_categories_async(self, columns, GLib.PRIORITY_DEFAULT, *args),
-            Apr.TableReader.read_categories_finish, cancellable, callback, user_data)
+            _read_categories_finish, cancellable, callback, user_data)
 
 
 add_attributes(Apr.TableReader)
