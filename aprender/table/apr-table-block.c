@@ -18,10 +18,24 @@ typedef struct
   AprTableBlock *block;
   const AprTableFormat *format;
   AprTableCells cells;
-  gsize n_allocated;               /* rows */
+  gsize n_allocated; /* rows */
+  gsize max_rows;
   double *rows[APR_TABLE_N_ROLES]; /* where the numbers of the row go */
   gboolean lacks;                  /* whether a number of this row is missing */
 } Parser;
+
+/* How many rows a block may hold. */
+static gsize
+get_max_rows (const AprTableFormat *format)
+{
+  guint64 size = 0;
+  gsize i;
+
+  for (i = 0; i < APR_TABLE_N_ROLES; i++)
+    size += (guint64) format->n_numbers[i] * sizeof (double);
+
+  return size > 0 ? (gsize) MAX (APR_TABLE_MAX_NUMBERS / size, 1) : G_MAXSIZE;
+}
 
 static gboolean
 make_room (Parser *self)
@@ -31,6 +45,7 @@ make_room (Parser *self)
 
   if (!g_size_checked_add (&n_rows, self->n_allocated, MAX (self->n_allocated, 64)))
     return FALSE;
+  n_rows = MIN (n_rows, self->max_rows);
   for (i = 0; i < APR_TABLE_N_ROLES; i++)
     {
       gsize size;
@@ -382,11 +397,14 @@ parse_row (Parser *self)
   return TRUE;
 }
 
-void
+gsize
 apr_table_block_parse (AprTableBlock *self, const AprTableFormat *format, const char *text, gsize length)
 {
-  Parser parser = { self, format,   { text, text + length, format->delimiter, 0, g_string_new (NULL) },
-                    0,    { NULL }, FALSE };
+  Parser parser = { .block = self,
+                    .format = format,
+                    .cells = { text, text + length, format->delimiter, 0, g_string_new (NULL) },
+                    .max_rows = get_max_rows (format) };
+  gsize end = length;
   guint i;
 
   self->collected = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_table_categories_free);
@@ -395,6 +413,11 @@ apr_table_block_parse (AprTableBlock *self, const AprTableFormat *format, const 
 
   while (apr_table_cells_find_row (&parser.cells))
     {
+      if (self->n_rows == parser.max_rows)
+        {
+          end = (gsize) (parser.cells.next - text);
+          break;
+        }
       if (self->n_rows == parser.n_allocated && !make_room (&parser))
         {
           self->no_memory = TRUE;
@@ -406,6 +429,8 @@ apr_table_block_parse (AprTableBlock *self, const AprTableFormat *format, const 
   self->n_lines = parser.cells.line;
 
   g_string_free (parser.cells.unquoted, TRUE);
+
+  return end;
 }
 
 void

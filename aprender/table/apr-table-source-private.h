@@ -5,13 +5,15 @@
 
 G_BEGIN_DECLS
 
-/* Cuts a stream of text, compressed or not, into blocks of whole rows, which threads read and parse ahead. */
+/* Cuts a stream of text, compressed or not, into blocks of whole rows, which threads read and parse ahead. A text whose
+ * numbers are too many for one block becomes several. */
 typedef struct _AprTableSource AprTableSource;
 
 typedef struct
 {
   char *text; /* (owned) with APR_DECIMAL_PADDING bytes behind it */
   gsize length;
+  gsize n_taken;     /* bytes of it that are in blocks, or in the header */
   gsize size;        /* of the memory, without the padding */
   gboolean too_long; /* the beginning of a row that is not read to its end, as nothing behind it is */
 } AprTableText;
@@ -41,6 +43,7 @@ apr_table_text_clear (AprTableText *text)
 {
   g_clear_pointer (&text->text, g_free);
   text->length = 0;
+  text->n_taken = 0;
   text->size = 0;
 }
 

@@ -22,10 +22,10 @@
 /* The blocks that are ahead of the one that is taken next, beside one for each thread. */
 #define N_SPARE 2
 
-/* A block that has been read. */
+/* A block that has been read, or the place of one that a thread has yet to parse. */
 typedef struct
 {
-  AprTableBlock *block; /* (owned) */
+  AprTableBlock *block; /* (owned) (nullable) */
   gboolean parsed;
 } Ahead;
 
@@ -43,7 +43,7 @@ struct _AprTableSource
 
   AprTableText first; /* what was peeked at, until it is taken */
   gboolean has_first;
-  gsize skipped; /* of it */
+  AprTableText text; /* where no thread reads ahead: what blocks are parsed from */
 
   guint n_threads;
   GPtrArray *threads;        /* (element-type GThread) none for a table that is read already */
@@ -53,6 +53,7 @@ struct _AprTableSource
   GMutex lock;
   GCond changed;
   GQueue ahead;     /* (element-type Ahead) under the lock: blocks in their order */
+  guint n_blocks;   /* under the lock: of those that are ahead, the ones that are no mere places */
   gboolean reading; /* under the lock: whether a thread reads; the others parse meanwhile */
   GError *error;    /* (owned) (nullable) under the lock: what comes behind the blocks that are ahead */
   gboolean ended;   /* under the lock: nothing comes behind them but the error */
@@ -201,7 +202,7 @@ ahead_free (gpointer data)
 {
   Ahead *ahead = data;
 
-  apr_table_block_free (ahead->block);
+  g_clear_pointer (&ahead->block, apr_table_block_free);
   g_free (ahead);
 }
 
@@ -224,6 +225,7 @@ apr_table_source_free (AprTableSource *self)
   g_queue_clear_full (&self->ahead, ahead_free);
   g_clear_error (&self->error);
   apr_table_text_clear (&self->first);
+  apr_table_text_clear (&self->text);
   g_free (self->rest);
   g_object_unref (self->cancellable);
   g_object_unref (self->stream);
@@ -323,6 +325,7 @@ read_block (AprTableSource *self, AprTableText *text, GCancellable *cancellable,
 
   has_room = make_room (text, MAX (BLOCK_SIZE, 2 * self->rest_length));
   text->length = 0;
+  text->n_taken = 0;
   text->too_long = FALSE;
   if (has_room && self->rest_length > 0)
     memcpy (text->text, self->rest, self->rest_length);
@@ -393,7 +396,7 @@ apr_table_source_peek (AprTableSource *self, GCancellable *cancellable, GError *
 void
 apr_table_source_skip (AprTableSource *self, gsize length)
 {
-  self->skipped += length;
+  self->first.n_taken += length;
 }
 
 /* The next block of text, the first one among them. */
@@ -401,30 +404,76 @@ static gboolean
 take_text (AprTableSource *self, AprTableText *text, GCancellable *cancellable, GError **error)
 {
   if (!self->has_first)
-    return read_block (self, text, cancellable, error);
+    {
+      if (read_block (self, text, cancellable, error))
+        return TRUE;
+      /* What has been read of it is kept elsewhere. */
+      text->length = 0;
+      return FALSE;
+    }
 
   apr_table_text_clear (text);
   *text = self->first;
-  text->length -= self->skipped;
-  memmove (text->text, text->text + self->skipped, text->length + APR_DECIMAL_PADDING);
   self->first = (AprTableText){ 0 };
   self->has_first = FALSE;
 
   return TRUE;
 }
 
+/* Parses what is left of a text, or as much of it as a block may hold. */
 static void
 parse (AprTableSource *self, AprTableBlock *block, AprTableText *text)
 {
   G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
 
   if (text->too_long)
-    apr_table_block_refuse_row (block, self->format, text->text, text->length);
+    {
+      apr_table_block_refuse_row (block, self->format, text->text, text->length);
+      text->n_taken = text->length;
+    }
   else
-    apr_table_block_parse (block, self->format, text->text, text->length);
+    text->n_taken +=
+      apr_table_block_parse (block, self->format, text->text + text->n_taken, text->length - text->n_taken);
   /* What a long row needed is not kept. */
-  if (text->size > BLOCK_SIZE)
+  if (text->n_taken == text->length && text->size > BLOCK_SIZE)
     apr_table_text_clear (text);
+}
+
+/* Parses a text into blocks behind those that are ahead, under the lock, which is left meanwhile. While as many as
+ * @max_ahead wait to be taken, only the one that is to be taken next is parsed. */
+static void
+parse_ahead (AprTableSource *self, AprTableText *text, guint max_ahead)
+{
+  Ahead *ahead = g_new0 (Ahead, 1);
+
+  g_queue_push_tail (&self->ahead, ahead);
+  while (ahead != NULL)
+    {
+      Ahead *next = NULL;
+
+      ahead->block = g_new0 (AprTableBlock, 1);
+      self->n_blocks++;
+      g_mutex_unlock (&self->lock);
+
+      parse (self, ahead->block, text);
+
+      g_mutex_lock (&self->lock);
+      /* What follows in the text comes before what other threads have read since. */
+      if (text->n_taken < text->length)
+        {
+          next = g_new0 (Ahead, 1);
+          g_queue_insert_after (&self->ahead, g_queue_find (&self->ahead, ahead), next);
+        }
+      ahead->parsed = TRUE;
+      g_cond_broadcast (&self->changed);
+
+      ahead = next;
+      while (ahead != NULL && self->n_blocks >= max_ahead && g_queue_peek_head (&self->ahead) != ahead &&
+             !g_cancellable_is_cancelled (self->cancellable))
+        g_cond_wait (&self->changed, &self->lock);
+      if (g_cancellable_is_cancelled (self->cancellable))
+        break;
+    }
 }
 
 /* Reads a block where no other thread does, and parses it while others read theirs. */
@@ -439,10 +488,9 @@ work_ahead (gpointer data)
   while (!self->ended)
     {
       g_autoptr (GError) error = NULL;
-      Ahead *ahead;
       gboolean more;
 
-      if (self->reading || self->ahead.length >= max_ahead)
+      if (self->reading || self->n_blocks >= max_ahead)
         {
           g_cond_wait (&self->changed, &self->lock);
           continue;
@@ -461,16 +509,7 @@ work_ahead (gpointer data)
           self->error = g_steal_pointer (&error);
           break;
         }
-      ahead = g_new0 (Ahead, 1);
-      ahead->block = g_new0 (AprTableBlock, 1);
-      g_queue_push_tail (&self->ahead, ahead);
-      g_mutex_unlock (&self->lock);
-
-      parse (self, ahead->block, &text);
-
-      g_mutex_lock (&self->lock);
-      ahead->parsed = TRUE;
-      g_cond_broadcast (&self->changed);
+      parse_ahead (self, &text, max_ahead);
     }
   g_mutex_unlock (&self->lock);
 
@@ -524,6 +563,7 @@ take_ahead (AprTableSource *self, GCancellable *cancellable, GError **error)
           g_autofree Ahead *taken = g_queue_pop_head (&self->ahead);
 
           block = taken->block;
+          self->n_blocks--;
           g_cond_broadcast (&self->changed);
           break;
         }
@@ -545,7 +585,6 @@ take_ahead (AprTableSource *self, GCancellable *cancellable, GError **error)
 AprTableBlock *
 apr_table_source_take (AprTableSource *self, GCancellable *cancellable, GError **error)
 {
-  g_auto (AprTableText) text = { 0 };
   g_autoptr (GError) local_error = NULL;
   AprTableBlock *block = NULL;
 
@@ -558,10 +597,10 @@ apr_table_source_take (AprTableSource *self, GCancellable *cancellable, GError *
       if (block == NULL && local_error == NULL)
         g_cancellable_set_error_if_cancelled (cancellable, &local_error);
     }
-  else if (take_text (self, &text, cancellable, &local_error))
+  else if (self->text.n_taken < self->text.length || take_text (self, &self->text, cancellable, &local_error))
     {
       block = g_new0 (AprTableBlock, 1);
-      parse (self, block, &text);
+      parse (self, block, &self->text);
     }
   if (local_error != NULL)
     g_propagate_error (error, g_steal_pointer (&local_error));

@@ -91,6 +91,152 @@ test_matrix (void)
   g_assert_true (apr_tensor_equal (x, expected));
 }
 
+#define MAX_NUMBERS (1 << 25)
+#define N_MANY 1000
+
+/* Rows whose numbers take much more memory than their text; a cell that is not read makes them as long as @pad. */
+static char *
+write_many (guint n_rows, int pad)
+{
+  GString *text = g_string_new ("c,y,pad\n");
+  guint i;
+
+  for (i = 0; i < n_rows; i++)
+    g_string_append_printf (text, "c%u,%u,%*s\n%s", i % N_MANY, i, pad, "x", i % 100 == 0 ? "\n" : "");
+
+  return g_string_free (text, FALSE);
+}
+
+static char **
+name_many (void)
+{
+  char **features = g_new0 (char *, N_MANY + 1);
+  guint i;
+
+  for (i = 0; i < N_MANY; i++)
+    features[i] = g_strdup_printf ("c=c%u", i);
+
+  return features;
+}
+
+/* Reads batches up to the end, or an error, and looks at each. Returns: the number of rows */
+static guint
+read_many (AprTableReader *reader, gboolean dropped, GError **error)
+{
+  AprTensor *x;
+  AprTensor *y;
+  guint row = 0;
+
+  while (apr_table_reader_read (reader, &x, &y, NULL, NULL, error))
+    {
+      g_autoptr (AprTensor) numbers =
+        dropped ? apr_tensor_cast (apr_table_reader_get_row_numbers (reader), APR_DTYPE_F64, NULL) : NULL;
+      const double *row_numbers = dropped ? apr_tensor_get_doubles (numbers, NULL, NULL) : NULL;
+      gsize n_numbers;
+      gsize n_rows;
+      const double *values = apr_tensor_get_doubles (x, &n_numbers, NULL);
+      const double *targets = apr_tensor_get_doubles (y, &n_rows, NULL);
+      gsize i;
+
+      g_assert_cmpuint (n_numbers, ==, n_rows * N_MANY);
+      g_assert_cmpuint ((n_numbers + n_rows) * sizeof (double), <=, MAX_NUMBERS);
+      for (i = 0; i < n_rows; i++, row++)
+        {
+          /* One in each thousand is dropped. */
+          guint written = dropped ? row + row / (N_MANY - 1) + 1 : row;
+
+          g_assert_cmpfloat (targets[i], ==, written);
+          g_assert_cmpfloat (values[i * N_MANY + written % N_MANY], ==, 1);
+          g_assert_cmpfloat (values[i * N_MANY + (written + 1) % N_MANY], ==, 0);
+          if (dropped)
+            g_assert_cmpfloat (row_numbers[i], ==, written);
+        }
+      apr_tensor_unref (x);
+      apr_tensor_unref (y);
+    }
+
+  return row;
+}
+
+static AprTableReader *
+reader_new_of_many (const char *text, const char *const *features, guint n_threads)
+{
+  const char *const targets[] = { "y", NULL };
+  AprTableReader *reader = reader_new (text);
+
+  apr_table_reader_set_features (reader, features);
+  apr_table_reader_set_targets (reader, targets);
+  apr_table_reader_set_n_threads (reader, n_threads);
+
+  return reader;
+}
+
+static void
+test_batches (void)
+{
+  static const int pads[] = { 1, 60 };
+  static const guint threads[] = { 1, 3 };
+  const guint n_rows = 30000;
+  g_auto (GStrv) features = name_many ();
+  GError *error = NULL;
+  guint i;
+  guint j;
+
+  g_test_summary (
+    "The numbers of a batch take 32 MB at most, however few bytes of text they are of: in a table that is "
+    "read at once, and in one of several blocks. Lines and rows are counted as before.");
+
+  for (i = 0; i < G_N_ELEMENTS (pads); i++)
+    for (j = 0; j < G_N_ELEMENTS (threads); j++)
+      {
+        g_autofree char *text = write_many (n_rows, pads[i]);
+        g_autofree char *wrong = g_strconcat (text, "c1,?,x\n", NULL);
+        /* Lines are the header, the rows and the blank ones. */
+        g_autofree char *message =
+          g_strdup_printf ("data:%u: column “y”: “?” is not a number", n_rows + n_rows / 100 + 2);
+        g_autoptr (AprTableReader) reader =
+          reader_new_of_many (text, (const char *const *) features, threads[j]);
+
+        g_assert_cmpuint (read_many (reader, FALSE, &error), ==, n_rows);
+        g_assert_no_error (error);
+        g_assert_cmpuint (apr_table_reader_get_n_rows (reader), ==, n_rows);
+        g_assert_cmpfloat (apr_table_reader_get_progress (reader), ==, 1);
+        g_clear_object (&reader);
+
+        reader = reader_new_of_many (wrong, (const char *const *) features, threads[j]);
+        g_assert_cmpuint (read_many (reader, FALSE, &error), <=, n_rows);
+        g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+        g_assert_cmpstr (error->message, ==, message);
+        g_clear_error (&error);
+        g_clear_object (&reader);
+
+        /* A reader that is dropped while threads have more for it. */
+        reader = reader_new_of_many (text, (const char *const *) features, threads[j]);
+        g_assert_true (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+        g_assert_no_error (error);
+      }
+}
+
+static void
+test_dropped (void)
+{
+  const guint n_rows = 30000;
+  g_auto (GStrv) features = name_many ();
+  g_autofree char *text = write_many (n_rows, 60);
+  g_auto (GStrv) parts = g_strsplit (text, "\nc0,", -1);
+  g_autofree char *lacking = g_strjoinv ("\n,", parts);
+  g_autoptr (AprTableReader) reader = reader_new_of_many (lacking, (const char *const *) features, 2);
+  GError *error = NULL;
+
+  g_test_summary (
+    "Rows without a category are passed over, and the numbers of the others tell where they were.");
+
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  g_assert_cmpuint (read_many (reader, TRUE, &error), ==, n_rows - n_rows / N_MANY);
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_table_reader_get_n_dropped (reader), ==, n_rows / N_MANY);
+}
+
 static void
 assert_fails (const char *text, const char *const *features, const char *message)
 {
@@ -182,6 +328,8 @@ main (int argc, char **argv)
   g_test_add_func ("/table-categories/names", test_names);
   g_test_add_func ("/table-categories/missing", test_missing);
   g_test_add_func ("/table-categories/matrix", test_matrix);
+  g_test_add_func ("/table-categories/batches", test_batches);
+  g_test_add_func ("/table-categories/dropped", test_dropped);
   g_test_add_func ("/table-categories/errors", test_errors);
   g_test_add_func ("/table-categories/async", test_async);
 
