@@ -300,6 +300,33 @@ test_errors (void)
 }
 
 static void
+test_signs (void)
+{
+  const char *const features[] = { "\xc3\xbf=z", "===q", "a==", "ab=a=", "=a=x", "a=x", NULL };
+  g_autofree char *signs = g_strnfill (16000000, '=');
+  const char *const unknown[] = { signs, NULL };
+  g_autoptr (AprTableReader) reader = reader_new ("a,=a,==,,ab,\xc3\xbf\n=,x,q,,a=,z\n");
+  g_autoptr (AprTensor) expected = matrix_new (1, 6, (double[]){ 1, 1, 1, 1, 1, 0 });
+  g_autoptr (AprTensor) x = NULL;
+  GError *error = NULL;
+
+  g_test_summary (
+    "Columns and categories can have the sign that stands between them, and a name millions of it.");
+
+  apr_table_reader_set_features (reader, features);
+  g_assert_true (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_tensor_equal (x, expected));
+  g_clear_object (&reader);
+
+  reader = reader_new ("a,=a\n1,2\n");
+  apr_table_reader_set_features (reader, unknown);
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  g_clear_error (&error);
+}
+
+static void
 take_names (GObject *reader, GAsyncResult *result, gpointer data)
 {
   GError *error = NULL;
@@ -331,6 +358,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-categories/batches", test_batches);
   g_test_add_func ("/table-categories/dropped", test_dropped);
   g_test_add_func ("/table-categories/errors", test_errors);
+  g_test_add_func ("/table-categories/signs", test_signs);
   g_test_add_func ("/table-categories/async", test_async);
 
   return g_test_run ();
