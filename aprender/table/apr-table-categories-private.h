@@ -28,6 +28,11 @@ apr_table_categories_find (const AprTableCategories *self, const char *text, gsi
 void apr_table_categories_insert (
   AprTableCategories *self, const char *text, gsize length, guint place, guint position);
 
+/* Adds many: each at the end, whether or not it is there already, and then sorts all of them. Sorting returns %FALSE
+ * where two have the same text, and in @repeated the number of one. */
+void apr_table_categories_append (AprTableCategories *self, const char *text, guint position);
+gboolean apr_table_categories_sort (AprTableCategories *self, guint *repeated);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprTableCategories, apr_table_categories_free)
 
 G_END_DECLS

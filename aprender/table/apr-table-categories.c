@@ -57,3 +57,47 @@ apr_table_categories_insert (
   g_ptr_array_insert (self->names, (int) place, g_strndup (text, length));
   g_array_insert_val (self->positions, place, position);
 }
+
+void
+apr_table_categories_append (AprTableCategories *self, const char *text, guint position)
+{
+  g_ptr_array_add (self->names, g_strdup (text));
+  g_array_append_val (self->positions, position);
+}
+
+typedef struct
+{
+  char *name;
+  guint position;
+} Category;
+
+static int
+compare (gconstpointer a, gconstpointer b, gpointer data)
+{
+  return strcmp (((const Category *) a)->name, ((const Category *) b)->name);
+}
+
+gboolean
+apr_table_categories_sort (AprTableCategories *self, guint *repeated)
+{
+  const guint n = self->names->len;
+  g_autofree Category *sorted = g_new (Category, n);
+  gboolean different = TRUE;
+  guint i;
+
+  for (i = 0; i < n; i++)
+    sorted[i] = (Category){ g_ptr_array_index (self->names, i), g_array_index (self->positions, guint, i) };
+  g_qsort_with_data (sorted, (int) n, sizeof *sorted, compare, NULL);
+  for (i = 0; i < n; i++)
+    {
+      g_ptr_array_index (self->names, i) = sorted[i].name;
+      g_array_index (self->positions, guint, i) = sorted[i].position;
+      if (i > 0 && different && strcmp (sorted[i - 1].name, sorted[i].name) == 0)
+        {
+          *repeated = sorted[i].position;
+          different = FALSE;
+        }
+    }
+
+  return different;
+}

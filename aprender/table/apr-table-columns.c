@@ -201,7 +201,6 @@ assign_feature (AprTableColumns *self, const char *name, guint position, GError 
   const char *category;
   AprTableSlot *slot;
   guint column;
-  guint place;
 
   category = has_column (self, name, &column) ? NULL : split_category (self, name, &column, &local_error);
   if (local_error != NULL)
@@ -215,14 +214,31 @@ assign_feature (AprTableColumns *self, const char *name, guint position, GError 
   slot = &self->slots[column];
   if (slot->role == APR_TABLE_IGNORED)
     *slot = (AprTableSlot){ APR_TABLE_FEATURES, position, apr_table_categories_new () };
-  if (slot->categories == NULL ||
-      apr_table_categories_find (slot->categories, category, strlen (category), &place))
+  if (slot->categories == NULL)
     {
-      refuse_role (slot->categories == NULL ? self->names[column] : name, slot->role, APR_TABLE_FEATURES,
-                   error);
+      refuse_role (self->names[column], slot->role, APR_TABLE_FEATURES, error);
       return FALSE;
     }
-  apr_table_categories_insert (slot->categories, category, strlen (category), place, position);
+  apr_table_categories_append (slot->categories, category, position);
+
+  return TRUE;
+}
+
+/* Sorts the categories once all are there: a file can have a million of them, in the order that is the worst for
+ * sorting each in. */
+static gboolean
+sort_categories (AprTableColumns *self, const char *const *features, GError **error)
+{
+  guint repeated;
+  guint i;
+
+  for (i = 0; i < self->n_columns; i++)
+    if (self->slots[i].categories != NULL &&
+        !apr_table_categories_sort (self->slots[i].categories, &repeated))
+      {
+        refuse_role (features[repeated], APR_TABLE_FEATURES, APR_TABLE_FEATURES, error);
+        return FALSE;
+      }
 
   return TRUE;
 }
@@ -251,6 +267,8 @@ apr_table_columns_assign (AprTableColumns *self,
         return FALSE;
       g_strv_builder_add (builder, features[i]);
     }
+  if (!sort_categories (self, features, error))
+    return FALSE;
   for (i = 0; features == NULL && i < self->n_columns; i++)
     if (self->slots[i].role == APR_TABLE_IGNORED && *self->names[i] != '\0')
       {

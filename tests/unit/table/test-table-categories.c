@@ -327,6 +327,31 @@ test_signs (void)
 }
 
 static void
+test_descending (void)
+{
+  const guint n = 2000000;
+  g_autofree char *characters = g_malloc ((gsize) n * 10);
+  g_autofree char **features = g_new0 (char *, n + 1);
+  g_autoptr (AprTableReader) reader = reader_new ("c\nx\n");
+  GError *error = NULL;
+  guint i;
+
+  g_test_summary (
+    "Millions of categories in the opposite of their order are sorted at once; the last is there twice.");
+
+  for (i = 0; i < n; i++)
+    {
+      features[i] = characters + (gsize) i * 10;
+      g_snprintf (features[i], 10, "c=%07u", MAX (n - i, 2) - 1);
+    }
+  apr_table_reader_set_features (reader, (const char *const *) features);
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+  g_assert_cmpstr (error->message, ==, "data: the column “c=0000001” is named twice");
+  g_clear_error (&error);
+}
+
+static void
 take_names (GObject *reader, GAsyncResult *result, gpointer data)
 {
   GError *error = NULL;
@@ -359,6 +384,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-categories/dropped", test_dropped);
   g_test_add_func ("/table-categories/errors", test_errors);
   g_test_add_func ("/table-categories/signs", test_signs);
+  g_test_add_func ("/table-categories/descending", test_descending);
   g_test_add_func ("/table-categories/async", test_async);
 
   return g_test_run ();
