@@ -32,7 +32,8 @@ apr_table_categories_find (const AprTableCategories *self, const char *text, gsi
     {
       guint middle = first + (last - first) / 2;
       const char *name = g_ptr_array_index (self->names, middle);
-      gsize name_length = strlen (name);
+      /* Cells are short, but the names that a model has may be of any length. */
+      gsize name_length = strnlen (name, length + 1);
       int order = memcmp (text, name, MIN (length, name_length));
 
       if (order == 0 && length == name_length)

@@ -352,6 +352,43 @@ test_descending (void)
 }
 
 static void
+test_long (void)
+{
+  const guint n_rows = 1000000;
+  g_autofree char *end = g_strnfill (32000000, 'x');
+  g_autofree char *feature = g_strconcat ("c=", end, NULL);
+  const char *const features[] = { feature, "c=a", "c=b", "c=y", NULL };
+  g_autoptr (GString) text = g_string_new ("c\n");
+  g_autoptr (AprTableReader) reader = NULL;
+  AprTensor *x;
+  GError *error = NULL;
+  gsize row = 0;
+  gsize i;
+
+  g_test_summary ("A category of millions of bytes is not looked through for each short cell.");
+
+  for (i = 0; i < n_rows; i++)
+    g_string_append (text, i % 2 == 0 ? "a\n" : "b\n");
+  reader = reader_new (text->str);
+  apr_table_reader_set_features (reader, features);
+  apr_table_reader_set_n_threads (reader, 1);
+  while (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &error))
+    {
+      gsize n;
+      const double *values = apr_tensor_get_doubles (x, &n, NULL);
+
+      for (i = 0; i < n; i++)
+        {
+          g_assert_cmpfloat (values[i], ==, i % 4 == 1 + row % 2);
+          row += i % 4 == 3;
+        }
+      apr_tensor_unref (x);
+    }
+  g_assert_no_error (error);
+  g_assert_cmpuint (row, ==, n_rows);
+}
+
+static void
 take_names (GObject *reader, GAsyncResult *result, gpointer data)
 {
   GError *error = NULL;
@@ -385,6 +422,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-categories/errors", test_errors);
   g_test_add_func ("/table-categories/signs", test_signs);
   g_test_add_func ("/table-categories/descending", test_descending);
+  g_test_add_func ("/table-categories/long", test_long);
   g_test_add_func ("/table-categories/async", test_async);
 
   return g_test_run ();
