@@ -3,6 +3,7 @@
 
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/estimator/apr-model-file-private.h"
+#include "aprender/safetensors/apr-safetensors-header-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* The results of a subclass that gives them to the base class: tensors by their names, which nobody changes. */
@@ -57,8 +58,9 @@ static const AprResultsType results_type = {
 static GHashTable *
 results_copy (GHashTable *results)
 {
+  /* Names come from files too, and a file can choose names that all hash alike, unless the hash has a secret key. */
   GHashTable *copy =
-    g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) apr_tensor_unref);
+    g_hash_table_new_full (apr_safetensors_name_hash, g_str_equal, g_free, (GDestroyNotify) apr_tensor_unref);
   GHashTableIter iter;
   gpointer name;
   gpointer tensor;

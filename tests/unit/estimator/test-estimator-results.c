@@ -269,6 +269,42 @@ test_files (Fixture *fixture, gconstpointer data)
     }
 }
 
+/* In a hash table of g_str_hash(), in which “aR” and “b1” are alike, each of these names would be compared with all
+ * before it. */
+static void
+test_colliding_names (Fixture *fixture, gconstpointer data)
+{
+  const guint n_bits = 18;
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (AprTensor) nothing = vector_new (0, NULL);
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AprEstimator) loaded = NULL;
+  g_autoptr (AprTensor) result = NULL;
+  char name[37] = "";
+  GError *error = NULL;
+  gsize i;
+  guint bit;
+
+  g_test_summary ("A file of names that all hash alike is loaded like any other.");
+  for (i = 0; i < (gsize) 1 << n_bits; i++)
+    {
+      for (bit = 0; bit < n_bits; bit++)
+        memcpy (name + 2 * (gsize) bit, (i >> bit & 1) != 0 ? "aR" : "b1", 2);
+      apr_safetensors_writer_add_tensor (writer, name, nothing, &error);
+      g_assert_no_error (error);
+    }
+  apr_safetensors_writer_set_metadata (writer, "aprender.model", "TestSum", NULL);
+  apr_safetensors_writer_set_metadata (writer, "aprender.format", "1", NULL);
+  apr_safetensors_writer_set_metadata (writer, "aprender.n_features", "1", NULL);
+  apr_safetensors_writer_set_metadata (writer, "aprender.n_targets", "1", NULL);
+  bytes = apr_safetensors_writer_write_to_bytes (writer, &error);
+  g_assert_no_error (error);
+  loaded = apr_estimator_from_bytes (TEST_TYPE_SUM, bytes, &error);
+  g_assert_no_error (error);
+  result = apr_estimator_get_result (loaded, name, &error);
+  g_assert_no_error (error);
+}
+
 static void
 test_nothing_to_save (Fixture *fixture, gconstpointer data)
 {
@@ -339,6 +375,7 @@ main (int argc, char *argv[])
   g_test_add ("/estimator-results/fit-within-prediction", Fixture, NULL, set_up, test_fit_within_prediction,
               tear_down);
   g_test_add ("/estimator-results/files", Fixture, NULL, set_up, test_files, tear_down);
+  g_test_add ("/estimator-results/colliding-names", Fixture, NULL, set_up, test_colliding_names, tear_down);
   g_test_add ("/estimator-results/nothing-to-save", Fixture, NULL, set_up, test_nothing_to_save, tear_down);
   g_test_add ("/estimator-results/async", Fixture, NULL, set_up, test_async, tear_down);
 
