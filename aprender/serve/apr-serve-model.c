@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/serve/apr-serve-model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "aprender/serve/apr-serve-json.h"
@@ -28,7 +29,40 @@ clear_model (gpointer data)
   g_free (self->version);
   g_clear_object (&self->regression);
   g_strfreev (self->feature_names);
-  g_clear_pointer (&self->columns, g_hash_table_unref);
+  g_free (self->sorted_names);
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (**(char **const *) a, **(char **const *) b);
+}
+
+/* Names come from a file, which can choose names that all hash alike: a hash table would take minutes. */
+static void
+sort_names (AprServeModel *self)
+{
+  gsize i;
+
+  self->sorted_names = g_new (char **, self->n_features);
+  for (i = 0; i < self->n_features; i++)
+    self->sorted_names[i] = &self->feature_names[i];
+  qsort (self->sorted_names, self->n_features, sizeof *self->sorted_names, compare_names);
+}
+
+gboolean
+apr_serve_model_find_column (const AprServeModel *self, const char *name, gsize *column)
+{
+  char *key = (char *) name;
+  char **place = &key;
+  char ***found =
+    bsearch (&place, self->sorted_names, self->n_features, sizeof *self->sorted_names, compare_names);
+
+  if (found == NULL)
+    return FALSE;
+  *column = (gsize) (*found - self->feature_names);
+
+  return TRUE;
 }
 
 AprServeModel *
@@ -42,7 +76,6 @@ apr_serve_model_load (const char *name, const char *path, guint64 generation, GE
   AprServeModel *self;
   struct stat file = { 0 };
   gsize size;
-  guint i;
 
   (void) stat (path, &file);
   /* Not mapped: a file that is cut short under a mapping would end the program. */
@@ -70,11 +103,7 @@ apr_serve_model_load (const char *name, const char *path, guint64 generation, GE
   self->dtype = apr_tensor_get_dtype (coefficients);
   self->feature_names = apr_estimator_get_feature_names (APR_ESTIMATOR (regression));
   if (self->feature_names != NULL)
-    {
-      self->columns = g_hash_table_new (g_str_hash, g_str_equal);
-      for (i = 0; self->feature_names[i] != NULL; i++)
-        g_hash_table_insert (self->columns, self->feature_names[i], GUINT_TO_POINTER (i));
-    }
+    sort_names (self);
 
   /* What intervals are computed from takes long where there are many features, and is kept from then on. */
   if (apr_linear_regression_get_has_statistics (regression))

@@ -20,12 +20,15 @@ typedef struct
   gsize n_dims;         /* of the predictions, 2 where targets were a matrix */
   AprDType dtype;       /* of the predictions */
   char **feature_names; /* (nullable) */
-  GHashTable *columns;  /* (nullable) a feature's name -> its column, from 0 */
+  char ***sorted_names; /* (nullable) the places of feature_names, sorted by the names */
 } AprServeModel;
 
 AprServeModel *apr_serve_model_load (const char *name, const char *path, guint64 generation, GError **error);
 AprServeModel *apr_serve_model_ref (AprServeModel *self);
 void apr_serve_model_unref (AprServeModel *self);
+
+/* Finds the column, from 0, of the feature with this name. The model must have names. */
+gboolean apr_serve_model_find_column (const AprServeModel *self, const char *name, gsize *column);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprServeModel, apr_serve_model_unref)
 

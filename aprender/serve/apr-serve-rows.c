@@ -145,7 +145,6 @@ find_column (AprServeRows *self,
 {
   g_autofree char *name = NULL;
   g_autofree char *shown = NULL;
-  gpointer found;
 
   /* Most often the names come in the model's order. */
   if (*column < model->n_features && apr_serve_json_equal (key, model->feature_names[*column]))
@@ -153,13 +152,12 @@ find_column (AprServeRows *self,
 
   name = g_strndup (key->text, key->length);
   shown = apr_json_display (key->text, key->length);
-  if (strlen (name) != key->length || !g_hash_table_lookup_extended (model->columns, name, NULL, &found))
+  if (strlen (name) != key->length || !apr_serve_model_find_column (model, name, column))
     {
       g_autofree char *names = list_names (model);
 
       return fail (self, error, field, ": the model has no feature “%s”; its features are: %s", shown, names);
     }
-  *column = GPOINTER_TO_UINT (found);
 
   return TRUE;
 }

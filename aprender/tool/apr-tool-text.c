@@ -2,6 +2,8 @@
 #include "aprender/tool/apr-tool-text.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* What moves the cursor, changes colours, or shows text in another order than it stands in. */
 static gboolean
@@ -103,15 +105,22 @@ apr_tool_format_number (double value, AprDType dtype, char buffer[APR_TOOL_NUMBE
     }
 }
 
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* By sorting: there may be many thousands of either, and they come from files, which can choose names that all hash
+ * alike. */
 const char *
 apr_tool_find_other (char **names, char **others)
 {
-  /* There may be many thousands of either. */
-  g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
+  gsize n = g_strv_length (others);
+  g_autofree char **known = g_memdup2 (others, (n + 1) * sizeof *others);
 
-  for (; *others != NULL; others++)
-    g_hash_table_add (known, *others);
-  while (*names != NULL && g_hash_table_contains (known, *names))
+  qsort (known, n, sizeof *known, compare_names);
+  while (*names != NULL && bsearch (names, known, n, sizeof *known, compare_names) != NULL)
     names++;
 
   return *names;

@@ -138,7 +138,7 @@ typedef struct
 {
   char **columns;         /* (owned) (nullable) those of the first table that features are made of */
   char **categories;      /* (owned) (nullable) the features that --one-hot makes of all tables */
-  GHashTable *dropped;    /* (element-type utf8 utf8) those columns of --drop that a table has had */
+  gboolean *dropped;      /* (owned) for each column of --drop, whether a table has had it */
   AprCrossProducts *sums; /* (owned) (nullable) */
   gboolean weighted;
 } Tables;
@@ -148,7 +148,7 @@ tables_clear (Tables *self)
 {
   g_clear_pointer (&self->columns, g_strfreev);
   g_clear_pointer (&self->categories, g_strfreev);
-  g_clear_pointer (&self->dropped, g_hash_table_unref);
+  g_clear_pointer (&self->dropped, g_free);
   g_clear_object (&self->sums);
 }
 
@@ -250,8 +250,8 @@ check_dropped (
 
   for (i = 0; options->dropped != NULL && options->dropped[i] != NULL; i++)
     if (g_strv_contains (apr_table_reader_get_names (reader), options->dropped[i]))
-      g_hash_table_add (self->dropped, options->dropped[i]);
-    else if (is_last && !g_hash_table_contains (self->dropped, options->dropped[i]))
+      self->dropped[i] = TRUE;
+    else if (is_last && !self->dropped[i])
       {
         g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "%s: no column “%s”, which --drop names",
                      apr_table_reader_get_name (reader), options->dropped[i]);
@@ -371,7 +371,8 @@ fit_and_save (
   g_autoptr (AprTensor) scores = NULL;
   gsize i;
 
-  tables.dropped = g_hash_table_new (g_str_hash, g_str_equal);
+  if (options->dropped != NULL)
+    tables.dropped = g_new0 (gboolean, g_strv_length (options->dropped));
   if (options->one_hot != NULL && (tables.categories = list_categories (paths, options, error)) == NULL)
     return NULL;
   for (i = 0; paths[i] != NULL; i++)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib/gstdio.h>
+
+#include "aprender/serve/apr-serve-handler.h"
+
+/* Models of very many features. */
+
+#define N_BITS 18
+
+typedef struct
+{
+  char *path;
+  AprServeModels *models;
+  AprServeHandler handler;
+} Fixture;
+
+static void
+set_up (Fixture *fixture, gconstpointer data)
+{
+  GError *error = NULL;
+  int fd = g_file_open_tmp ("aprender-serve-XXXXXX", &fixture->path, &error);
+
+  g_assert_no_error (error);
+  g_close (fd, NULL);
+  fixture->models = apr_serve_models_new ();
+  fixture->handler.models = fixture->models;
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  g_remove (fixture->path);
+  apr_serve_models_free (fixture->models);
+  g_free (fixture->path);
+}
+
+/* Serves a model with the coefficients 0, 1, 2, .... */
+static void
+add (Fixture *fixture, const char *name, const char *names, gsize n)
+{
+  const gsize one = 1;
+  const double zero = 0;
+  g_autofree double *values = g_new (double, n);
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (AprTensor) coefficients = NULL;
+  g_autoptr (AprTensor) intercept = apr_tensor_new_from_doubles (&zero, 1, &one, 1, NULL);
+  GError *error = NULL;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    values[i] = (double) i;
+  coefficients = apr_tensor_new_from_doubles (values, n, &n, 1, NULL);
+  apr_safetensors_writer_add_tensor (writer, "coefficients", coefficients, &error);
+  g_assert_no_error (error);
+  apr_safetensors_writer_add_tensor (writer, "intercept", intercept, &error);
+  g_assert_no_error (error);
+  apr_safetensors_writer_set_metadata (writer, "aprender.model", "AprLinearRegression", &error);
+  apr_safetensors_writer_set_metadata (writer, "aprender.format", "1", &error);
+  apr_safetensors_writer_set_metadata (writer, "aprender.feature_names", names, &error);
+  g_assert_no_error (error);
+  apr_safetensors_writer_write_to_path (writer, fixture->path, &error);
+  g_assert_no_error (error);
+  apr_serve_models_add (fixture->models, name, fixture->path, &error);
+  g_assert_no_error (error);
+}
+
+/* “aR” and “b1” have the same hash in g_str_hash(), and so have all texts that are made of as many of them. */
+static void
+append_colliding (GString *text, gsize i)
+{
+  guint bit;
+
+  for (bit = 0; bit < N_BITS; bit++)
+    g_string_append (text, (i >> bit & 1) != 0 ? "aR" : "b1");
+}
+
+/* Looked for in a hash table of g_str_hash(), each of these would be compared with all before it, for half an hour. */
+static void
+test_colliding_names (Fixture *fixture, gconstpointer data)
+{
+  static const gsize columns[] = { 0, 1, 77, (1 << N_BITS) - 1 };
+  g_autoptr (GString) names = g_string_new ("[");
+  g_autoptr (AprServeModel) model = NULL;
+  gsize column;
+  gsize i;
+
+  for (i = 0; i < 1 << N_BITS; i++)
+    {
+      g_string_append (names, i > 0 ? ",\"" : "\"");
+      append_colliding (names, i);
+      g_string_append_c (names, '"');
+    }
+  g_string_append_c (names, ']');
+  add (fixture, "wide", names->str, 1 << N_BITS);
+
+  model = apr_serve_models_get (fixture->models, 0);
+  for (i = 0; i < G_N_ELEMENTS (columns); i++)
+    {
+      g_autoptr (GString) name = g_string_new (NULL);
+
+      append_colliding (name, columns[i]);
+      g_assert_true (apr_serve_model_find_column (model, name->str, &column));
+      g_assert_cmpuint (column, ==, columns[i]);
+      g_string_append_c (name, 'b');
+      g_assert_false (apr_serve_model_find_column (model, name->str, &column));
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add ("/serve/wide-models/colliding-names", Fixture, NULL, set_up, test_colliding_names, tear_down);
+
+  return g_test_run ();
+}
