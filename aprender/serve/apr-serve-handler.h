@@ -22,7 +22,7 @@ gboolean apr_serve_is_authorized (const AprServeHandler *self, const char *path,
 /* What those who may not are told. */
 #define APR_SERVE_UNAUTHORIZED "Authorization: expected “Bearer” and the server's token"
 
-/* The caller frees the response's body. */
+/* The caller clears the response. */
 void apr_serve_handle (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response);
 
 G_END_DECLS

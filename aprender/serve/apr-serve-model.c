@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "aprender/serve/apr-serve-json.h"
+#include "aprender/serve/apr-serve-page.h"
+#include "aprender/serve/apr-serve-v2.h"
 
 typedef struct
 {
@@ -30,6 +32,8 @@ clear_model (gpointer data)
   g_clear_object (&self->regression);
   g_strfreev (self->feature_names);
   g_free (self->sorted_names);
+  g_clear_pointer (&self->section, g_bytes_unref);
+  g_clear_pointer (&self->metadata, g_bytes_unref);
 }
 
 static int
@@ -44,7 +48,7 @@ sort_names (AprServeModel *self)
 {
   gsize i;
 
-  self->sorted_names = g_new (char **, self->n_features);
+  self->sorted_names = g_new (char **, self->n_features + 1);
   for (i = 0; i < self->n_features; i++)
     self->sorted_names[i] = &self->feature_names[i];
   qsort (self->sorted_names, self->n_features, sizeof *self->sorted_names, compare_names);
@@ -113,6 +117,8 @@ apr_serve_model_load (const char *name, const char *path, guint64 generation, GE
 
       (void) statistics;
     }
+  self->section = apr_serve_page_describe (self);
+  self->metadata = apr_serve_v2_describe (self);
 
   return self;
 }

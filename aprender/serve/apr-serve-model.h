@@ -21,6 +21,9 @@ typedef struct
   AprDType dtype;       /* of the predictions */
   char **feature_names; /* (nullable) */
   char ***sorted_names; /* (nullable) the places of feature_names, sorted by the names */
+  /* Made once, as they may be long, and shared by all answers: whoever asks and does not read takes no memory. */
+  GBytes *section;  /* of the page for people */
+  GBytes *metadata; /* of the Open Inference Protocol */
 } AprServeModel;
 
 AprServeModel *apr_serve_model_load (const char *name, const char *path, guint64 generation, GError **error);

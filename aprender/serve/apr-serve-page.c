@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/serve/apr-serve-page.h"
+
+#include <string.h>
+
 #include "aprender/serve/apr-serve-json.h"
 #include "aprender/serve/apr-serve-routes.h"
 
@@ -111,9 +115,10 @@ append_form (GString *html, const AprServeModel *model)
   g_string_append (html, "<p><button>Predict</button><output></output></p>\n</form>\n");
 }
 
-static void
-append_model (GString *html, const AprServeModel *model)
+GBytes *
+apr_serve_page_describe (const AprServeModel *model)
 {
+  GString *html = g_string_new (NULL);
   g_autofree char *summary = NULL;
 
   g_string_append (html, "<h2>");
@@ -134,20 +139,24 @@ append_model (GString *html, const AprServeModel *model)
     append_coefficients (html, model);
   if (model->n_features <= MAX_FIELDS)
     append_form (html, model);
+
+  return g_string_free_to_bytes (html);
 }
 
 void
 apr_serve_show_page (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)
 {
+  g_autoptr (GBytes) first = g_bytes_new_static (head, strlen (head));
+  g_autoptr (GBytes) last = g_bytes_new_static (tail, strlen (tail));
   guint i;
 
   response->content_type = "text/html; charset=utf-8";
-  g_string_assign (response->body, head);
+  apr_serve_response_add_part (response, first);
   for (i = 0; i < apr_serve_models_get_size (self->models); i++)
     {
       g_autoptr (AprServeModel) model = apr_serve_models_get (self->models, i);
 
-      append_model (response->body, model);
+      apr_serve_response_add_part (response, model->section);
     }
-  g_string_append (response->body, tail);
+  apr_serve_response_add_part (response, last);
 }

@@ -16,6 +16,22 @@ apr_serve_request_check_room (const AprServeRequest *self, gsize size, GError **
   return FALSE;
 }
 
+void
+apr_serve_response_clear (AprServeResponse *self)
+{
+  if (self->body != NULL)
+    g_string_free (g_steal_pointer (&self->body), TRUE);
+  g_clear_pointer (&self->parts, g_ptr_array_unref);
+}
+
+void
+apr_serve_response_add_part (AprServeResponse *self, GBytes *part)
+{
+  if (self->parts == NULL)
+    self->parts = g_ptr_array_new_with_free_func ((GDestroyNotify) g_bytes_unref);
+  g_ptr_array_add (self->parts, g_bytes_ref (part));
+}
+
 gboolean
 apr_serve_response_fail (AprServeResponse *self, guint status, const char *code, const char *message)
 {
@@ -23,7 +39,7 @@ apr_serve_response_fail (AprServeResponse *self, guint status, const char *code,
   self->content_type = "application/json";
   self->n_rows = 0;
   /* What there is of an answer may be long. */
-  g_string_free (self->body, TRUE);
+  apr_serve_response_clear (self);
   self->body = g_string_new ("{\"error\":");
   apr_serve_json_append_string (self->body, message);
   g_string_append_printf (self->body, ",\"code\":\"%s\"}\n", code);

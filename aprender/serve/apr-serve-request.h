@@ -29,12 +29,18 @@ typedef struct
   const char *content_type; /* (unowned) static */
   const char *allow;        /* (nullable) (unowned) static: the method that the route knows */
   GString *body;            /* (owned) */
-  gsize n_rows;             /* how many were predicted */
+  GPtrArray *parts; /* (owned) (nullable) of GBytes that answers share, which are sent in the body's place */
+  gsize n_rows;     /* how many were predicted */
 } AprServeResponse;
 
 /* Whether an answer of at least @size bytes may be made, which is asked while it grows: a short request may have a long
  * answer. */
 gboolean apr_serve_request_check_room (const AprServeRequest *self, gsize size, GError **error);
+
+void apr_serve_response_clear (AprServeResponse *self);
+
+/* Adds to the parts. */
+void apr_serve_response_add_part (AprServeResponse *self, GBytes *part);
 
 /* Answers with {"error": MESSAGE, "code": CODE}, as realizar does. Always returns FALSE. */
 gboolean

@@ -108,13 +108,36 @@ get_connection (struct MHD_Connection *connection)
   return *(AprServeConnection **) MHD_get_connection_info (connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 }
 
+static void
+free_parts (gpointer parts)
+{
+  g_ptr_array_unref (parts);
+}
+
+static struct MHD_Response *
+create_answer (AprServeResponse *response)
+{
+  GString *body = g_steal_pointer (&response->body);
+  GPtrArray *parts = g_steal_pointer (&response->parts);
+  g_autofree struct MHD_IoVec *vectors = NULL;
+  gsize size = body->len;
+  guint i;
+
+  if (parts == NULL)
+    return MHD_create_response_from_buffer (size, g_string_free (body, FALSE), MHD_RESPMEM_MUST_FREE);
+
+  g_string_free (body, TRUE);
+  vectors = g_new (struct MHD_IoVec, parts->len);
+  for (i = 0; i < parts->len; i++)
+    vectors[i].iov_base = g_bytes_get_data (g_ptr_array_index (parts, i), &vectors[i].iov_len);
+
+  return MHD_create_response_from_iovec (vectors, parts->len, free_parts, parts);
+}
+
 static enum MHD_Result
 respond (struct MHD_Connection *connection, AprServeResponse *response, gboolean close)
 {
-  GString *body = g_steal_pointer (&response->body);
-  gsize size = body->len;
-  struct MHD_Response *answer =
-    MHD_create_response_from_buffer (size, g_string_free (body, FALSE), MHD_RESPMEM_MUST_FREE);
+  struct MHD_Response *answer = create_answer (response);
   enum MHD_Result result = MHD_NO;
 
   if (answer == NULL)
@@ -387,8 +410,7 @@ complete (gpointer data,
   set_deadline (self, request->connection);
   __atomic_store_n (&request->connection->busy, FALSE, __ATOMIC_RELEASE);
   drop_body (self, request);
-  if (request->response.body != NULL)
-    g_string_free (request->response.body, TRUE);
+  apr_serve_response_clear (&request->response);
   g_free (request);
   *context = NULL;
 }

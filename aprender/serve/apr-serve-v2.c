@@ -57,19 +57,13 @@ apr_serve_v2_get_datatype (const AprServeModel *model)
   return model->dtype == APR_DTYPE_F32 ? "FP32" : "FP64";
 }
 
-void
-apr_serve_v2_model (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)
+GBytes *
+apr_serve_v2_describe (const AprServeModel *model)
 {
-  g_autoptr (AprServeModel) model = apr_serve_v2_find_model (self, request, response);
-  const char *datatype;
-  GString *json = response->body;
+  const char *datatype = apr_serve_v2_get_datatype (model);
+  GString *json = g_string_new ("{\"name\":");
   guint i;
 
-  if (model == NULL)
-    return;
-
-  datatype = apr_serve_v2_get_datatype (model);
-  g_string_assign (json, "{\"name\":");
   apr_serve_json_append_string (json, model->name);
   g_string_append_printf (json,
                           ",\"versions\":[\"%s\"],\"platform\":\"aprender\","
@@ -92,6 +86,17 @@ apr_serve_v2_model (AprServeHandler *self, const AprServeRequest *request, AprSe
   if (model->n_dims == 2)
     g_string_append_printf (json, ",%" G_GSIZE_FORMAT, model->n_targets);
   g_string_append (json, "]}]}\n");
+
+  return g_string_free_to_bytes (json);
+}
+
+void
+apr_serve_v2_model (AprServeHandler *self, const AprServeRequest *request, AprServeResponse *response)
+{
+  g_autoptr (AprServeModel) model = apr_serve_v2_find_model (self, request, response);
+
+  if (model != NULL)
+    apr_serve_response_add_part (response, model->metadata);
 }
 
 void

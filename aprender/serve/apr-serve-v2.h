@@ -12,4 +12,7 @@ apr_serve_v2_find_model (AprServeHandler *self, const AprServeRequest *request, 
 /* What the protocol calls the dtype of a model's predictions. */
 const char *apr_serve_v2_get_datatype (const AprServeModel *model);
 
+/* What the protocol says of a model. */
+GBytes *apr_serve_v2_describe (const AprServeModel *model);
+
 G_END_DECLS

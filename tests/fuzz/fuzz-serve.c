@@ -68,6 +68,7 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
     .body_size = body_size,
   };
   AprServeResponse response;
+  guint i;
 
   if (handler.models == NULL)
     handler.models = make_models ();
@@ -77,6 +78,13 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 
   g_assert_cmpuint (response.status, >=, 200);
   g_assert_cmpuint (response.status, <, 500);
+  /* As they are sent. */
+  for (i = 0; response.parts != NULL && i < response.parts->len; i++)
+    {
+      GBytes *part = g_ptr_array_index (response.parts, i);
+
+      g_string_append_len (response.body, g_bytes_get_data (part, NULL), (gssize) g_bytes_get_size (part));
+    }
   touch_bytes (response.body->str, response.body->len);
   if (response.status != 200)
     {
@@ -86,7 +94,7 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
     }
   if (!g_str_equal (response.content_type, "application/octet-stream"))
     g_assert_true (g_utf8_validate (response.body->str, (gssize) response.body->len, NULL));
-  g_string_free (response.body, TRUE);
+  apr_serve_response_clear (&response);
 
   return 0;
 }

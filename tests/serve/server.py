@@ -30,12 +30,15 @@ REALIZAR_HEADER = b'''{
 }'''
 
 
-def model_bytes(coefficients=(2, 3, 1.5), intercept=0.5):
+def model_bytes(coefficients=(2, 3, 1.5), intercept=0.5, names=None):
     header = REALIZAR_HEADER
     if len(coefficients) != 3:
         size = 4 * len(coefficients)
         header = json.dumps({'coefficients': {'dtype': 'F32', 'shape': [len(coefficients)], 'data_offsets': [0, size]},
                              'intercept': {'dtype': 'F32', 'shape': [1], 'data_offsets': [size, size + 4]}}).encode()
+    if names:
+        metadata = {'aprender.model': 'AprLinearRegression', 'aprender.format': '1', 'aprender.feature_names': json.dumps(names)}
+        header = json.dumps({'__metadata__': metadata, **json.loads(header)}).encode()
     return struct.pack('<Q', len(header)) + header + struct.pack(f'<{len(coefficients) + 1}f', *coefficients, intercept)
 
 

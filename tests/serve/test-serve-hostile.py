@@ -153,6 +153,35 @@ def test_long_answers(folder):
             pass
 
 
+def test_unread_pages(folder):
+    """However many ask what a model is and do not read it: these answers are the same bytes, and leave room for others."""
+    path = os.path.join(folder, 'long.safetensors')
+    # Shown twice on the page, once for the coefficients and once in the form.
+    write_model(path, names=['x' * 8000000, 'y', 'z'])
+    with Server(path, '--max-body', '65536', '--timeout', '300') as program:
+        before = memory(program)
+        for route in '/', '/v2/models/long':
+            clients = []
+            for _ in range(16):
+                client = socket.socket()
+                # So that the system does not take the answer for it.
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.settimeout(server.PATIENCE)
+                client.connect((program.host, program.port))
+                client.sendall(request([], method='GET', path=route))
+                assert client.recv(12) == b'HTTP/1.1 200'
+                clients.append(client)
+            # A body needs room that all answers share with it.
+            assert program.predict([1, 2, 3]) == 13
+            whole = program.ask('GET', route)[2]
+            assert whole.count(b'x' * 8000000) == (2 if route == '/' else 1), len(whole)
+            received = clients[-1].makefile('rb').read()
+            assert received.endswith(b'\r\n\r\n' + whole), (len(received), len(whole))
+            for client in clients:
+                client.close()
+        assert memory(program) - before < 20 or server.SANITIZED, (before, memory(program))
+
+
 def test_chunked_bomb(folder):
     """Whoever sends without end is cut off, and takes no memory."""
     with Server(make(folder)) as program:
@@ -346,5 +375,5 @@ def test_stop_among_refusals(folder):
 
 
 server.run([test_lengths, test_request_ends, test_nothing_behind_a_nul, test_refused_bodies, test_long_answers,
-            test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies, test_long_bodies,
+            test_unread_pages, test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies, test_long_bodies,
             test_broken_http, test_pipelined, test_stop, test_stop_among_refusals])

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
 #include <glib/gstdio.h>
 
 #include "aprender/serve/apr-serve-handler.h"
+#include "aprender/table/apr-decimal-private.h"
 
-/* Models of very many features. */
+/* Models of very many features, or with very long names of them. */
 
 #define N_BITS 18
 
@@ -106,11 +109,75 @@ test_colliding_names (Fixture *fixture, gconstpointer data)
     }
 }
 
+/* So long that a few answers with all of them are longer than what all answers together may be. */
+static void
+add_long_names (Fixture *fixture, const char *name)
+{
+  g_autofree char *padding = g_strnfill (100000, 'x');
+  g_autofree char *names = g_strdup_printf ("[\"a%s\",\"b%s\"]", padding, padding);
+
+  add (fixture, name, names, 2);
+}
+
+static AprServeResponse
+ask (Fixture *fixture, const char *method, const char *path, const char *body)
+{
+  g_autofree char *padded = g_malloc0 (strlen (body) + APR_DECIMAL_PADDING);
+  AprServeRequest request = {
+    .method = method, .path = path, .body = padded, .body_size = strlen (body), .max_answer = 64 * 1024
+  };
+  AprServeResponse response;
+
+  memcpy (padded, body, request.body_size);
+  apr_serve_handle (&fixture->handler, &request, &response);
+
+  return response;
+}
+
+/* The parts that the answer has and those of the same request again are the same bytes, and all that is long. */
+static void
+assert_shared (Fixture *fixture, const char *path, gsize min)
+{
+  AprServeResponse response = ask (fixture, "GET", path, "");
+  AprServeResponse again = ask (fixture, "GET", path, "");
+  gsize size = 0;
+  guint i;
+
+  g_assert_cmpuint (response.status, ==, 200);
+  g_assert_nonnull (response.parts);
+  g_assert_cmpuint (response.parts->len, ==, again.parts->len);
+  for (i = 0; i < response.parts->len; i++)
+    {
+      GBytes *part = g_ptr_array_index (response.parts, i);
+
+      g_assert_true (g_bytes_get_data (part, NULL) ==
+                     g_bytes_get_data (g_ptr_array_index (again.parts, i), NULL));
+      size += g_bytes_get_size (part);
+    }
+  g_assert_cmpuint (size, >=, min);
+  g_assert_cmpuint (response.body->allocated_len, <, 1000);
+  apr_serve_response_clear (&response);
+  apr_serve_response_clear (&again);
+}
+
+/* Whoever asks for what is said of a model takes no memory for it, nor time of others. */
+static void
+test_shared_answers (Fixture *fixture, gconstpointer data)
+{
+  add_long_names (fixture, "long");
+  assert_shared (fixture, "/", 400000);
+  assert_shared (fixture, "/v2/models/long", 200000);
+  add_long_names (fixture, "other");
+  assert_shared (fixture, "/", 800000);
+  assert_shared (fixture, "/v2/models/other", 200000);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add ("/serve/wide-models/colliding-names", Fixture, NULL, set_up, test_colliding_names, tear_down);
+  g_test_add ("/serve/wide-models/shared-answers", Fixture, NULL, set_up, test_shared_answers, tear_down);
 
   return g_test_run ();
 }
