@@ -29,6 +29,13 @@ fail (const AprServeRows *self, GError **error, const char *field, const char *f
   return FALSE;
 }
 
+/* For a message, as a name may be long. */
+static char *
+show_name (const AprServeModel *model, gsize column)
+{
+  return apr_json_display (model->feature_names[column], strlen (model->feature_names[column]));
+}
+
 static gboolean
 reserve_row (AprServeRows *self, const AprServeModel *model, GError **error)
 {
@@ -49,16 +56,18 @@ reserve_row (AprServeRows *self, const AprServeModel *model, GError **error)
   return TRUE;
 }
 
-/* @name is the feature's, or NULL where there is only its column. */
+/* @named is whether the row has names. */
 static gboolean
 scan_value (AprServeRows *self,
             AprJsonCursor *cursor,
+            const AprServeModel *model,
             const char *field,
-            const char *name,
+            gboolean named,
             gsize column,
             GError **error)
 {
   double *value = &self->values[self->n_values + column];
+  g_autofree char *name = NULL;
   g_autofree char *place = NULL;
   g_autofree char *found = NULL;
   gboolean is_number = apr_serve_json_scan_number (cursor, value);
@@ -66,7 +75,9 @@ scan_value (AprServeRows *self,
   if (G_LIKELY (is_number && isfinite (*value)))
     return TRUE;
 
-  place = name != NULL ? g_strdup_printf (".%s", name) : g_strdup_printf ("[%" G_GSIZE_FORMAT "]", column);
+  if (named)
+    name = show_name (model, column);
+  place = named ? g_strdup_printf (".%s", name) : g_strdup_printf ("[%" G_GSIZE_FORMAT "]", column);
   if (is_number)
     return fail (self, error, field,
                  "%s: a number beyond a double's range, which ends at byte %" G_GSIZE_FORMAT, place,
@@ -102,7 +113,7 @@ scan_list (
         {
           if (n < model->n_features)
             {
-              if (!scan_value (self, cursor, field, NULL, n, error))
+              if (!scan_value (self, cursor, model, field, FALSE, n, error))
                 return FALSE;
             }
           else if (!apr_json_cursor_skip_value (cursor, 3, error))
@@ -128,7 +139,11 @@ list_names (const AprServeModel *model)
   gsize i;
 
   for (i = 0; i < MIN (model->n_features, MAX_LISTED); i++)
-    g_string_append_printf (list, "%s%s", i > 0 ? ", " : "", model->feature_names[i]);
+    {
+      g_autofree char *name = show_name (model, i);
+
+      g_string_append_printf (list, "%s%s", i > 0 ? ", " : "", name);
+    }
   if (model->n_features > MAX_LISTED)
     g_string_append_printf (list, " and %" G_GSIZE_FORMAT " more", model->n_features - MAX_LISTED);
 
@@ -169,7 +184,11 @@ check_complete (AprServeRows *self, const AprServeModel *model, gsize n, const c
 
   for (i = 0; n < model->n_features && i < model->n_features; i++)
     if (self->last_row[i] != self->n_rows + 1)
-      return fail (self, error, field, ": the feature “%s” is missing", model->feature_names[i]);
+      {
+        g_autofree char *name = show_name (model, i);
+
+        return fail (self, error, field, ": the feature “%s” is missing", name);
+      }
 
   return TRUE;
 }
@@ -199,11 +218,14 @@ scan_object (
               !find_column (self, model, &key, field, &column, error))
             return FALSE;
           if (self->last_row[column] == self->n_rows + 1)
-            return fail (self, error, field, ": the feature “%s” is there twice",
-                         model->feature_names[column]);
+            {
+              g_autofree char *name = show_name (model, column);
+
+              return fail (self, error, field, ": the feature “%s” is there twice", name);
+            }
           if (!apr_json_cursor_take (cursor, ':'))
             return fail_at_separator (self, cursor, field, "“:”", error);
-          if (!scan_value (self, cursor, field, model->feature_names[column], column, error))
+          if (!scan_value (self, cursor, model, field, TRUE, column, error))
             return FALSE;
           self->last_row[column] = self->n_rows + 1;
           column++;

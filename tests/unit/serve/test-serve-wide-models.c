@@ -172,12 +172,46 @@ test_shared_answers (Fixture *fixture, gconstpointer data)
   assert_shared (fixture, "/v2/models/other", 200000);
 }
 
+/* A short request has no long error. */
+static void
+test_short_errors (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *padding = g_strnfill (100000, 'x');
+  g_autofree char *incomplete = g_strdup_printf ("{\"features\":{\"a%s\":1}}", padding);
+  g_autofree char *twice = g_strdup_printf ("{\"features\":{\"a%s\":1,\"a%s\":2}}", padding, padding);
+  g_autofree char *text = g_strdup_printf ("{\"features\":{\"a%s\":\"\"}}", padding);
+  const struct
+  {
+    const char *body;
+    const char *part;
+  } cases[] = {
+    { "{\"features\":{\"c\":1}}", "the model has no feature “c”; its features are: axxx" },
+    { incomplete, "xxx… (100001 bytes)” is missing" },
+    { twice, "xxx… (100001 bytes)” is there twice" },
+    { text, "xxx… (100001 bytes): expected a number" },
+  };
+  gsize i;
+
+  add_long_names (fixture, "long");
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      AprServeResponse response = ask (fixture, "POST", "/predict", cases[i].body);
+
+      g_assert_cmpuint (response.status, ==, 400);
+      if (strstr (response.body->str, cases[i].part) == NULL)
+        g_error ("“%s” is not in “%s”", cases[i].part, response.body->str);
+      g_assert_cmpuint (response.body->len, <, 1000);
+      apr_serve_response_clear (&response);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add ("/serve/wide-models/colliding-names", Fixture, NULL, set_up, test_colliding_names, tear_down);
   g_test_add ("/serve/wide-models/shared-answers", Fixture, NULL, set_up, test_shared_answers, tear_down);
+  g_test_add ("/serve/wide-models/short-errors", Fixture, NULL, set_up, test_short_errors, tear_down);
 
   return g_test_run ();
 }
