@@ -163,7 +163,8 @@ scan_data (Inference *self, GError **error)
     return apr_json_cursor_expected (cursor, "“,” or “]”", error);
 
   if (!g_size_checked_mul (&n_expected, self->n_rows, self->model->n_features))
-    n_expected = G_MAXSIZE;
+    return fail (error, "inputs[0].shape: [%" G_GSIZE_FORMAT ", %" G_GSIZE_FORMAT "] is too large",
+                 self->n_rows, self->model->n_features);
   if (self->values->len != n_expected)
     return fail (error,
                  "inputs[0].data: the shape [%" G_GSIZE_FORMAT ", %" G_GSIZE_FORMAT "] needs %" G_GSIZE_FORMAT

@@ -640,7 +640,7 @@ test_v2 (Fixture *fixture, gconstpointer data)
                   "inputs[0].datatype: expected FP64, FP32, INT8 to INT64 or UINT8 to UINT64, got “BYTES”");
   assert_invalid (fixture, infer,
                   "{\"inputs\":[{\"shape\":[6148914691236517206,3],\"datatype\":\"FP32\",\"data\":[1,2]}]}",
-                  "inputs[0].data: the shape [6148914691236517206, 3] needs 18446744073709551615 numbers, got 2");
+                  "inputs[0].shape: [6148914691236517206, 3] is too large");
   assert_invalid (fixture, infer, "{\"inputs\":[{\"shape\":[1,3],\"datatype\":\"INT8\",\"data\":[1,2,128]}]}",
                   "inputs[0].data[2]: the number that ends at byte 59 is no INT8");
   assert_invalid (fixture, infer,
