@@ -14,6 +14,9 @@ static const char *const headers[] = {
 #define N_COLUMNS G_N_ELEMENTS (headers)
 #define WIDTH 12
 
+/* A longer name, which a file may have, moves what stands behind it, but does not make all other rows as long. */
+#define MAX_NAME_WIDTH 60
+
 /* Seven digits, as much as is read, or as many as leave the columns where they are. */
 static void
 append_number (GString *text, const char *format, double number)
@@ -93,7 +96,7 @@ append_terms (GString *text, AprRegressionStatistics *self)
 
   for (i = 0; self->terms[i] != NULL; i++)
     {
-      width = MAX (width, get_width (self->terms[i]));
+      width = MAX (width, MIN (get_width (self->terms[i]), MAX_NAME_WIDTH));
       n_undefined += isnan (coefficients[i]) ? 1 : 0;
     }
 

@@ -140,7 +140,7 @@ to_text (const Description *self, guint64 n_samples, AprTensor *scores)
       g_autofree char *name = apr_tool_escape (self->features[i]);
 
       labels[i] = g_strconcat ("  ", name, NULL);
-      width = MAX (width, apr_tool_get_width (labels[i]));
+      width = MAX (width, MIN (apr_tool_get_width (labels[i]), APR_TOOL_MAX_NAME_WIDTH));
     }
   width += 2;
 

@@ -8,6 +8,9 @@ G_BEGIN_DECLS
 /* Enough for the longest double of "%.17g" and a NUL. */
 #define APR_TOOL_NUMBER_SIZE 32
 
+/* A longer name, which a file may have, moves what stands behind it, but does not make all other rows as long. */
+#define APR_TOOL_MAX_NAME_WIDTH 60
+
 char *apr_tool_escape (const char *text);
 char *apr_tool_escape_lines (const char *text);
 gsize apr_tool_get_width (const char *text);

@@ -8,9 +8,6 @@
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
-/* A name longer than this does not push the columns of all others aside. */
-#define MAX_NAME_WIDTH 60
-
 static int
 compare_keys (gconstpointer a, gconstpointer b)
 {
@@ -151,7 +148,7 @@ append_metadata (GString *text, GHashTable *metadata)
   for (i = 0; i < n_keys; i++)
     {
       shown[i] = show_name (keys[i]);
-      width = MAX (width, MIN (apr_tool_get_width (shown[i]), MAX_NAME_WIDTH));
+      width = MAX (width, MIN (apr_tool_get_width (shown[i]), APR_TOOL_MAX_NAME_WIDTH));
     }
 
   g_string_append (text, "\nmetadata\n");
@@ -187,9 +184,9 @@ describe (AprSafetensorsReader *reader)
       shown[i] = show_name (names[i]);
       shapes[i] = show_shape (reader, names[i]);
       sizes[i] = g_strdup_printf ("%" G_GUINT64_FORMAT, n_bytes);
-      widths[0] = MAX (widths[0], MIN (apr_tool_get_width (shown[i]), MAX_NAME_WIDTH));
+      widths[0] = MAX (widths[0], MIN (apr_tool_get_width (shown[i]), APR_TOOL_MAX_NAME_WIDTH));
       widths[1] = MAX (widths[1], strlen (dtype));
-      widths[2] = MAX (widths[2], MIN (strlen (shapes[i]), MAX_NAME_WIDTH));
+      widths[2] = MAX (widths[2], MIN (strlen (shapes[i]), APR_TOOL_MAX_NAME_WIDTH));
       widths[3] = MAX (widths[3], strlen (sizes[i]));
     }
 

@@ -152,7 +152,7 @@ append_terms (GString *text, AprRegressionStatistics *statistics, gboolean colou
   for (i = 0; i < n; i++)
     {
       names[i] = apr_tool_escape (terms[i]);
-      name_width = MAX (name_width, apr_tool_get_width (names[i]));
+      name_width = MAX (name_width, MIN (apr_tool_get_width (names[i]), APR_TOOL_MAX_NAME_WIDTH));
     }
   for (j = 0; j < N_COLUMNS; j++)
     for (i = 0, widths[j] = strlen (headers[j]); i < n; i++)

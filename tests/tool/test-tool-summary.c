@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <string.h>
+
 #include <aprender/aprender.h>
 #include <json-glib/json-glib.h>
 
@@ -24,6 +26,23 @@ test_summary (void)
   tool_assert_contains (run->output, "Pr(>|t|)");
   tool_assert_contains (run->output, "\nheight ");
   tool_assert_contains (run->output, "\na\\u001bb ");
+}
+
+static void
+test_long_name (void)
+{
+  g_autofree char *name = g_strnfill (100000, 'x');
+  g_autofree char *input = g_strdup_printf ("%s,b,y\n1,2,3\n2,1,5\n3,5,4\n4,3,9\n5,8,8\n", name);
+  g_autoptr (Run) fitted = NULL;
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("A name of a feature that is very long is shown once, and makes no other row as long.");
+  fitted = tool_run_with ("fit - --target y --keep-state -o long.safetensors", input, -1, NULL);
+  tool_assert_contains (fitted->output, name);
+  g_assert_cmpuint (strlen (fitted->output), <, 102000);
+  run = tool_run ("summary long.safetensors");
+  tool_assert_contains (run->output, name);
+  g_assert_cmpuint (strlen (run->output), <, 102000);
 }
 
 static void
@@ -323,6 +342,7 @@ static void
 add_tests (void)
 {
   g_test_add_func ("/tool/summary", test_summary);
+  g_test_add_func ("/tool/summary/long-name", test_long_name);
   g_test_add_func ("/tool/summary/longley", test_longley);
   g_test_add_func ("/tool/summary/cars", test_cars);
   g_test_add_func ("/tool/summary/rounding", test_rounding);

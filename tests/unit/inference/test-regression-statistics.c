@@ -555,6 +555,24 @@ test_square_of_t (void)
   assert_close (apr_regression_statistics_get_f_p_value (far_statistics), M_2_PI / 1e190, 1e-14);
 }
 
+static void
+test_long_name (void)
+{
+  g_autofree char *long_name = g_strnfill (100000, 'x');
+  const char *names[] = { long_name, "b", NULL };
+  g_autoptr (AprTensor) x = matrix_new (8, 2, small_x);
+  g_autoptr (AprTensor) y = vector_new (8, small_y);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autofree char *summary = NULL;
+
+  g_test_summary (
+    "A name of a feature that is very long is in the summary once, and makes no other row as long.");
+  g_assert_true (apr_estimator_set_feature_names (APR_ESTIMATOR (model), names, NULL));
+  summary = apr_linear_regression_summary (model, NULL);
+  g_assert_nonnull (strstr (summary, long_name));
+  g_assert_cmpuint (strlen (summary), <, 102000);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -570,6 +588,7 @@ main (int argc, char *argv[])
   ADD ("errors", test_errors);
   ADD ("summary", test_summary);
   ADD ("summary/wide", test_wide_summary);
+  ADD ("summary/long-name", test_long_name);
   ADD ("intercept-as-name", test_intercept_as_name);
   ADD ("terms", test_terms);
   ADD ("condition-number", test_condition_number);
