@@ -259,10 +259,9 @@ apr_table_reader_class_init (AprTableReaderClass *klass)
   /**
    * AprTableReader:drop-missing: (getter get_drop_missing) (setter set_drop_missing)
    *
-   * Whether rows that miss a number are passed over, instead of being an error.
+   * Whether rows that miss a number, or a text, are passed over, instead of being an error.
    *
-   * A value is missing where a cell that is needed, of text too, is empty, or holds `NA`, `N/A`, `#N/A`, `<NA>`, `NaN`,
-   * `NULL` or `None`, in upper or lower case, or `\N`.
+   * One is missing where a cell that is needed is empty, or `NA`, `N/A`, `#N/A`, `<NA>`, `NaN`, `NULL`, `None` or `\N`.
    *
    * Since: 0.1
    */
