@@ -154,9 +154,9 @@ class Asyncio(TestCase):
 
 
 def make_dependent():
-    """Samples of 200 features, all of them sums of the same 195: they take long to solve, few as they are."""
+    """Samples of 270 features, all of them sums of the same 265: they take long to solve, few as they are."""
     numbers = random.Random(2)
-    rows, parts = ([[numbers.randint(-9, 9) for _ in range(195)] for _ in range(n)] for n in (210, 200))
+    rows, parts = ([[numbers.randint(-9, 9) for _ in range(265)] for _ in range(n)] for n in (280, 270))
     X = [[float(sum(map(operator.mul, row, part))) for part in parts] for row in rows]
     return Apr.Tensor(X), Apr.Tensor([numbers.random() for _ in rows])
 
@@ -219,7 +219,7 @@ class Interrupted(TestCase):
 
     def test_few_samples_that_take_long(self):
         X, y = make_dependent()
-        state = Apr.CrossProducts.new(200, 1).update(X, y)
+        state = Apr.CrossProducts.new(270, 1).update(X, y)
         model = Apr.LinearRegression().fit([[1.], [2.]], [1., 2.])
         for call in (lambda: model.fit(X, y), lambda: Apr.LinearRegression(positive=True).fit(X, y),
                      lambda: Apr.LinearRegression().partial_fit(X, y), lambda: model.fit_cross_products(state)):

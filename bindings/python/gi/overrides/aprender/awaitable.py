@@ -10,8 +10,9 @@ import time
 from gi.repository import Gio, GLib
 
 # The number of products of two numbers from which on Ctrl-C is to end a call earlier than it ends by itself. So many take
-# some milliseconds, and no more than a second where features depend on each other, or groups are small.
-_LONG = 4 << 20
+# some milliseconds, beside which a thread's fraction of one counts little, and no more than two seconds where features
+# depend on each other, or groups are small.
+_LONG = 16 << 20
 # So few values take no second, whatever they are.
 _FEW = 2 << 10
 
