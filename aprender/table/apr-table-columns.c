@@ -200,7 +200,7 @@ assign_feature (AprTableColumns *self, const char *name, guint position, GError 
   g_autoptr (GError) local_error = NULL;
   const char *category;
   AprTableSlot *slot;
-  guint column;
+  guint column = 0;
 
   category = has_column (self, name, &column) ? NULL : split_category (self, name, &column, &local_error);
   if (local_error != NULL)
@@ -267,7 +267,7 @@ apr_table_columns_assign (AprTableColumns *self,
         return FALSE;
       g_strv_builder_add (builder, features[i]);
     }
-  if (!sort_categories (self, features, error))
+  if (features != NULL && !sort_categories (self, features, error))
     return FALSE;
   for (i = 0; features == NULL && i < self->n_columns; i++)
     if (self->slots[i].role == APR_TABLE_IGNORED && *self->names[i] != '\0')
