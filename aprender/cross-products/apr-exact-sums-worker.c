@@ -306,20 +306,22 @@ release_column (gpointer user_data, AprPackedOperand *operand, gsize index)
         release_entry (self, layer, i, column);
 }
 
-/* Brings the weights below 1. Returns the exponent of what they are multiplied by now. */
-static gint
-scale_weights (AprExactSumsWorker *self, gsize n_rows)
+/* Brings the weights below 1, times 2^@exponent. False where one is not finite: another program can have changed it
+ * since all were found to be. */
+static gboolean
+scale_weights (AprExactSumsWorker *self, gsize n_rows, gint *exponent)
 {
   double max;
   double min;
-  gint exponent;
 
-  (void) self->kernel->find_range (self->weights, n_rows, &max, &min);
-  (void) frexp (max, &exponent);
-  self->kernel->scale (self->weights, n_rows, ldexp (1.0, -exponent / 2));
-  self->kernel->scale (self->weights, n_rows, ldexp (1.0, exponent / 2 - exponent));
+  if (!self->kernel->find_range (self->weights, n_rows, &max, &min) || isinf (max))
+    return FALSE;
 
-  return exponent;
+  (void) frexp (max, exponent);
+  self->kernel->scale (self->weights, n_rows, ldexp (1.0, -*exponent / 2));
+  self->kernel->scale (self->weights, n_rows, ldexp (1.0, *exponent / 2 - *exponent));
+
+  return TRUE;
 }
 
 /* Fills the left operand with the products of the weights, times 2^@exponent, and the right one's values, each as two
@@ -470,7 +472,8 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows, GError 
   if (self->weights != NULL)
     {
       memset (self->weights + n_rows, 0, (n_padded - n_rows) * sizeof (double));
-      exponent = scale_weights (self, n_padded);
+      if (!scale_weights (self, n_padded, &exponent))
+        return FALSE;
     }
   if (self->precision == APR_PRECISION_EXACT)
     {
@@ -499,8 +502,7 @@ apr_exact_sums_worker_add_block (AprExactSumsWorker *self, gsize n_rows, GError 
   if (finite && self->weights != NULL)
     {
       weigh (self, n_padded, exponent);
-      /* False of weights that another program has changed since they were found finite. */
-      finite = apr_packed_operand_measure (&self->left, n_padded, release_column, self);
+      (void) apr_packed_operand_measure (&self->left, n_padded, release_column, self);
     }
   if (finite && self->precision == APR_PRECISION_EXACT)
     {
