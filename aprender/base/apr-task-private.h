@@ -14,9 +14,8 @@ G_BEGIN_DECLS
 GTask *apr_task_check (
   GAsyncResult *result, gpointer source, gpointer source_tag, const char *function, GError **error);
 
-/* Runs @function as g_task_run_in_thread () does. The thread may have the last reference to the task, but never frees
- * its source object, of which handlers and their data are not for other threads: then that is left to the main context
- * that the callback is called in. */
+/* Runs @function as g_task_run_in_thread () does. If its thread drops the last reference to the task, the source object
+ * is freed in the main context that the callback is called in: handlers and their data are not for other threads. */
 void apr_task_run_in_thread (GTask *task, GTaskThreadFunc function);
 
 G_END_DECLS

@@ -59,8 +59,8 @@ gboolean apr_estimator_load_into (AprEstimator *self,
 /* An update is a fit, a load or whatever else replaces what the estimator knows. There is one at a time: it begins,
  * finds something, and ends in the caller's main context with a swap and its notifications. */
 
-/* False with %G_IO_ERROR_PENDING where another one runs. Progress is notified in @context; %NULL for the thread
- * that reports it. */
+/* False with %G_IO_ERROR_PENDING where another one runs. Progress is notified in @context, with @io_priority; where
+ * that is %NULL, in the thread that works on the update. */
 gboolean
 apr_estimator_begin_update (AprEstimator *self, GMainContext *context, int io_priority, GError **error);
 
