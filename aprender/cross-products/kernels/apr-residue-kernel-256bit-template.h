@@ -110,23 +110,24 @@ cut_row (const AprResidueColumns *columns,
     rests[i] = row < columns->n_rows ? load_value (columns, is_float, row * columns->stride + first + 4 * i)
                                      : _mm256_setzero_pd ();
 #pragma GCC unroll 4
-  for (word = n_words; word-- > 0;)
-    {
-      __m256d sum[2];
-      __m256i whole;
+  for (word = APR_RESIDUE_WORDS; word-- > 0;)
+    if (word < n_words)
+      {
+        __m256d sum[2];
+        __m256i whole;
 
 #pragma GCC unroll 2
-      for (i = 0; i < 2; i++)
-        {
-          __m256d shift = _mm256_load_pd (magic[word] + first + 4 * i);
+        for (i = 0; i < 2; i++)
+          {
+            __m256d shift = _mm256_load_pd (magic[word] + first + 4 * i);
 
-          sum[i] = _mm256_add_pd (rests[i], shift);
-          rests[i] = _mm256_sub_pd (rests[i], _mm256_sub_pd (sum[i], shift));
-        }
-      whole = _mm256_castps_si256 (
-        _mm256_shuffle_ps (_mm256_castpd_ps (sum[0]), _mm256_castpd_ps (sum[1]), _MM_SHUFFLE (2, 0, 2, 0)));
-      words[word] = _mm256_permute4x64_epi64 (whole, _MM_SHUFFLE (3, 1, 2, 0));
-    }
+            sum[i] = _mm256_add_pd (rests[i], shift);
+            rests[i] = _mm256_sub_pd (rests[i], _mm256_sub_pd (sum[i], shift));
+          }
+        whole = _mm256_castps_si256 (
+          _mm256_shuffle_ps (_mm256_castpd_ps (sum[0]), _mm256_castpd_ps (sum[1]), _MM_SHUFFLE (2, 0, 2, 0)));
+        words[word] = _mm256_permute4x64_epi64 (whole, _MM_SHUFFLE (3, 1, 2, 0));
+      }
 }
 
 INLINE gboolean
@@ -309,7 +310,8 @@ cut (const AprResidueModuli *moduli,
 #define MAX_LEFT 6
 
 /* What the kernel has to define: adds the products of some columns on the left with sixteen, or where @n_vectors is 1,
- * with the first eight, to a tile. */
+ * with the first eight, to a tile. Its loops name the most that they can go through, too: Clang unrolls them before it
+ * knows how far they go, and else would keep sums in memory. */
 INLINE void multiply_some (const guint8 *left,
                            const guint8 *right,
                            gsize first,

@@ -99,7 +99,7 @@ join_magic (const AprResidueModuli *moduli,
   guint word;
   gsize i;
 
-  for (word = 0; word < n_words; word++)
+  for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
     for (i = 0; i < APR_RESIDUE_PANEL; i += 8)
       {
         __m512d one = _mm512_load_pd (magic[word] + i);
@@ -152,7 +152,7 @@ find_residues (__m512i digits[4][APR_RESIDUE_WORDS],
   for (row = 0; row < 4; row++)
     sums[row] = _mm512_set1_epi32 (start);
 #pragma GCC unroll 4
-  for (word = 0; word < n_words; word++)
+  for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
     {
       __m512i weight = _mm512_set1_epi32 ((gint32) weights[word]);
 

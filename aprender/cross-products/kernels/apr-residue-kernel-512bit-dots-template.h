@@ -41,7 +41,7 @@ multiply_half (const guint8 *left,
 #pragma GCC unroll 8
   for (i = 0; i < HALF; i++)
 #pragma GCC unroll 3
-    for (j = 0; j < n_right; j++)
+    for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
       sums[i][j] = _mm512_add_epi32 (_mm512_set1_epi32 (lacking[i]),
                                      _mm512_cvtepu8_epi32 (_mm_load_si128 (
                                        (const void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL))));
@@ -51,16 +51,16 @@ multiply_half (const guint8 *left,
       __m512i y[APR_RESIDUE_RIGHT];
 
 #pragma GCC unroll 3
-      for (j = 0; j < n_right; j++)
+      for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
         y[j] = _mm512_xor_si512 (_mm512_load_si512 (b + j * distance), flip);
       _mm_prefetch ((const void *) ((guintptr) a + 1024), _MM_HINT_T0);
 #pragma GCC unroll 8
-      for (i = 0; i < n_columns; i++)
+      for (i = 0; i < HALF && i < n_columns; i++)
         {
           __m512i x = _mm512_set1_epi32 (((const gint32 *) (gconstpointer) a)[i]);
 
 #pragma GCC unroll 3
-          for (j = 0; j < n_right; j++)
+          for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
             if (narrow && j == n_right - 1)
               DOT_BYTES_HALF (sums[i][j], x, y[j]);
             else
@@ -69,9 +69,9 @@ multiply_half (const guint8 *left,
     }
 
 #pragma GCC unroll 2
-  for (i = 0; i < n_columns; i += 4)
+  for (i = 0; i < HALF && i < n_columns; i += 4)
 #pragma GCC unroll 3
-    for (j = 0; j < n_right; j++)
+    for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
       {
         const __m512i rows[] = { sums[i][j], sums[i + 1][j], sums[i + 2][j], sums[i + 3][j] };
 

@@ -22,7 +22,7 @@ find_digits (const __m256i *words, guint n_words, gsize index, Cut *cut)
   guint word;
 
 #pragma GCC unroll 4
-  for (word = 0; word < n_words; word++)
+  for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
     cut->digits[index][word] = _mm256_blend_epi16 (_mm256_and_si256 (words[word], digit_bits),
                                                    _mm256_slli_epi32 (words[word], 4), 0xaa);
   cut->low[index] = words[0];
@@ -74,7 +74,7 @@ cut_half (const AprResidueModuli *moduli,
           __m256i b = _mm256_setzero_si256 ();
 
 #pragma GCC unroll 4
-          for (word = 0; word < n_words; word++)
+          for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
             {
               __m256i weights = _mm256_set1_epi32 ((gint) moduli->weights[i][word]);
 
@@ -184,7 +184,7 @@ multiply_some (const guint8 *left,
   gsize j;
 
 #pragma GCC unroll 6
-  for (i = 0; i < n_left; i++)
+  for (i = 0; i < MAX_LEFT && i < n_left; i++)
     for (j = 0; j < 2; j++)
       sums[i][j] =
         _mm256_cvtepi16_epi32 (_mm_load_si128 ((const void *) (to + i * APR_RESIDUE_PANEL + j * HALF)));
@@ -201,7 +201,7 @@ multiply_some (const guint8 *left,
 
           _mm_prefetch ((const void *) ((guintptr) a + 512), _MM_HINT_T0);
 #pragma GCC unroll 6
-          for (i = 0; i < n_left; i++)
+          for (i = 0; i < MAX_LEFT && i < n_left; i++)
             if (n_vectors == 2)
               ADD_PRODUCTS (sums[i], a + STEP * i, y)
             else
@@ -209,13 +209,13 @@ multiply_some (const guint8 *left,
         }
       if (modulus != 65536)
 #pragma GCC unroll 6
-        for (i = 0; i < n_left; i++)
+        for (i = 0; i < MAX_LEFT && i < n_left; i++)
           for (j = 0; j < 2; j++)
             sums[i][j] = reduce (sums[i][j], reciprocal, moduli);
     }
 
 #pragma GCC unroll 6
-  for (i = 0; i < n_left; i++)
+  for (i = 0; i < MAX_LEFT && i < n_left; i++)
     for (j = 0; j < 2; j++)
       _mm_store_si128 ((void *) (to + i * APR_RESIDUE_PANEL + j * HALF), narrow (sums[i][j]));
 }

@@ -24,7 +24,7 @@ find_digits (const __m256i *words, guint n_words, gsize index, Cut *cut)
   guint word;
 
 #pragma GCC unroll 4
-  for (word = 0; word < n_words; word++)
+  for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
     {
       /* The topmost digit has all eight bits. */
       const __m256i high_bits = _mm256_set1_epi32 (word == n_words - 1 ? (gint) 0xff003f00 : 0x7f003f00);
@@ -62,7 +62,7 @@ find_residues (const Cut *cut, guint n_words, const guint32 *weights, gint32 sta
   for (row = 0; row < STEP; row++)
     sums[row] = _mm256_set1_epi32 (start);
 #pragma GCC unroll 4
-  for (word = 0; word < n_words; word++)
+  for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
     {
       __m256i weight = _mm256_set1_epi32 ((gint) weights[word]);
 
@@ -230,7 +230,7 @@ multiply_some (const guint8 *left,
   gsize j;
 
 #pragma GCC unroll 6
-  for (i = 0; i < n_left; i++)
+  for (i = 0; i < MAX_LEFT && i < n_left; i++)
     for (j = 0; j < 2; j++)
       sums[i][j] = _mm256_add_epi32 (
         _mm256_set1_epi32 (lacking[i]),
@@ -243,7 +243,7 @@ multiply_some (const guint8 *left,
 
       _mm_prefetch ((const void *) ((guintptr) a + 1024), _MM_HINT_T0);
 #pragma GCC unroll 6
-      for (i = 0; i < n_left; i++)
+      for (i = 0; i < MAX_LEFT && i < n_left; i++)
         if (n_vectors == 2)
           ADD_PRODUCTS (sums[i], a + STEP * i, y)
         else
@@ -251,7 +251,7 @@ multiply_some (const guint8 *left,
     }
 
 #pragma GCC unroll 6
-  for (i = 0; i < n_left; i++)
+  for (i = 0; i < MAX_LEFT && i < n_left; i++)
     _mm_store_si128 ((void *) (to + i * APR_RESIDUE_PANEL), reduce_sums (sums[i], reciprocal, moduli));
 }
 
