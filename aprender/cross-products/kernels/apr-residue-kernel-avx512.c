@@ -9,13 +9,13 @@
 #define APR_RESIDUE_BYTES 0
 #include "aprender/cross-products/kernels/apr-residue-kernel-512bit-template.h"
 
-/* The same where there are as many sums as registers: in assembler, as GCC 12 puts sums into memory. */
-#define ADD_PRODUCTS(sum, a, b)                                                                     \
- {                                                                                                  \
-  __m512i product;                                                                                  \
-                                                                                                    \
-  __asm__("vpmaddwd %3, %2, %0\n\tvpaddd %0, %1, %1" : "=&v"(product), "+v"(sum) : "v"(a), "v"(b)); \
- }
+/* Its two instructions, in the order in which they are written: GCC 12 changes that, and puts sums into memory where
+ * there are as many as registers. */
+#define MULTIPLY_WORDS(product, a, b) __asm__ volatile("vpmaddwd %2, %1, %0" : "=v"(product) : "v"(a), "v"(b))
+#define ADD_WORDS(sum, product) __asm__ volatile("vpaddd %1, %0, %0" : "+v"(sum) : "v"(product))
+
+/* Products that wait to be added. */
+#define MAX_WAITING 3
 
 /* Rows side by side. */
 #define STEP 2
@@ -32,15 +32,16 @@ cut_row (__m512d value[2],
   guint word;
 
 #pragma GCC unroll 4
-  for (word = n_words; word-- > 0;)
-    {
-      __m512i sums[2];
+  for (word = APR_RESIDUE_WORDS; word-- > 0;)
+    if (word < n_words)
+      {
+        __m512i sums[2];
 
-      round_row (value, magic[word], sums);
-      whole = join_halves (sums, FALSE);
-      digits[word] = _mm512_mask_blend_epi16 (0xaaaaaaaa, _mm512_and_si512 (whole, _mm512_set1_epi32 (0xfff)),
-                                              _mm512_slli_epi32 (whole, 4));
-    }
+        round_row (value, magic[word], sums);
+        whole = join_halves (sums, FALSE);
+        digits[word] = _mm512_mask_blend_epi16 (
+          0xaaaaaaaa, _mm512_and_si512 (whole, _mm512_set1_epi32 (0xfff)), _mm512_slli_epi32 (whole, 4));
+      }
 
   return whole;
 }
@@ -107,7 +108,7 @@ cut_words (const AprResidueModuli *moduli,
           __m512i sums[STEP] = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
 
 #pragma GCC unroll 4
-          for (word = 0; word < n_words; word++)
+          for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
             {
               __m512i weights = _mm512_set1_epi32 ((gint) moduli->weights[i][word]);
 
@@ -148,7 +149,10 @@ weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, 
 
 #define NARROW FALSE
 
-/* Of the half, the first @n_columns count, an even number; @narrow is not used. */
+#define ADD_PRODUCT(k) ADD_WORDS (sums[(k) / n_right][(k) % n_right], products[(k) % MAX_WAITING])
+
+/* Of the half, the first @n_columns count, an even number; @narrow is not used. Loops name the most that they can go
+ * through, too: Clang unrolls them before it knows how far they go, and else would keep sums in memory. */
 INLINE void
 multiply_half (const guint8 *left,
                const guint8 *right,
@@ -173,9 +177,9 @@ multiply_half (const guint8 *left,
   gsize j;
 
 #pragma GCC unroll 8
-  for (i = 0; i < n_columns; i++)
+  for (i = 0; i < HALF && i < n_columns; i++)
 #pragma GCC unroll 3
-    for (j = 0; j < n_right; j++)
+    for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
       sums[i][j] = _mm512_cvtepi16_epi32 (
         _mm256_load_si256 ((const void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL * 2)));
 
@@ -186,34 +190,48 @@ multiply_half (const guint8 *left,
       n_steps -= n;
       for (; n > 0; n--, a += 64, b += 64)
         {
+          __m512i products[MAX_WAITING];
           __m512i y[APR_RESIDUE_RIGHT];
 
 #pragma GCC unroll 3
-          for (j = 0; j < n_right; j++)
+          for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
             y[j] = _mm512_load_si512 (b + j * distance);
           _mm_prefetch ((const void *) ((guintptr) a + 1024), _MM_HINT_T0);
+          /* Two products, two sums: one after the other takes a fifth longer on processors that can add in more places
+           * than they can multiply, as sums then take the places of products. */
 #pragma GCC unroll 8
-          for (i = 0; i < n_columns; i++)
+          for (i = 0; i < HALF && i < n_columns; i++)
             {
               __m512i x = _mm512_set1_epi32 (((const gint32 *) (gconstpointer) a)[i]);
 
 #pragma GCC unroll 3
-              for (j = 0; j < n_right; j++)
-                ADD_PRODUCTS (sums[i][j], x, y[j]);
+              for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
+                {
+                  gsize k = i * n_right + j;
+
+                  MULTIPLY_WORDS (products[k % MAX_WAITING], x, y[j]);
+                  if (k >= 2 && k % 2 == 0)
+                    {
+                      ADD_PRODUCT (k - 2);
+                      ADD_PRODUCT (k - 1);
+                    }
+                }
             }
+          ADD_PRODUCT (n_columns * n_right - 2);
+          ADD_PRODUCT (n_columns * n_right - 1);
         }
       if (modulus != 65536)
 #pragma GCC unroll 8
-        for (i = 0; i < n_columns; i++)
+        for (i = 0; i < HALF && i < n_columns; i++)
 #pragma GCC unroll 3
-          for (j = 0; j < n_right; j++)
+          for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
             sums[i][j] = reduce (sums[i][j], reciprocal, moduli);
     }
 
 #pragma GCC unroll 8
-  for (i = 0; i < n_columns; i++)
+  for (i = 0; i < HALF && i < n_columns; i++)
 #pragma GCC unroll 3
-    for (j = 0; j < n_right; j++)
+    for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
       _mm256_store_si256 ((void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL * 2),
                           _mm512_cvtepi32_epi16 (sums[i][j]));
 }

@@ -37,7 +37,7 @@ static const AprSumsKernel *const table[APR_CPU_N_SETS] = {
   /* Skylake's servers: residues in products of 16 bits, which take two instructions. A Zen 5 took as long for half as
    * many columns. */
   [APR_CPU_AVX512] = &(const AprSumsKernel){ "avx512", &apr_slice_kernel_avx512, NULL,
-                                             &apr_residue_kernel_avx512, 160, 108, 28, 120 },
+                                             &apr_residue_kernel_avx512, 160, 100, 22, 100 },
   /* Cascade Lake's and Cooper Lake's servers: residues in products of bytes, from here on. */
   [APR_CPU_AVX512_DOT] = &(const AprSumsKernel){ "avx512dot", &apr_slice_kernel_avx512, NULL,
                                                  &apr_residue_kernel_avx512dot, 100, 48, 24, 52 },
