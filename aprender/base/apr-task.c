@@ -47,20 +47,25 @@ do_nothing_cb (gpointer user_data G_GNUC_UNUSED)
   return G_SOURCE_REMOVE;
 }
 
+void
+apr_task_free_in_context (GMainContext *context, gpointer data, GDestroyNotify destroy)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+
+  g_source_set_static_name (source, "Last reference");
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, do_nothing_cb, data, destroy);
+  g_source_attach (source, context);
+}
+
 /* The task is disposed of, in whatever thread. */
 static void
 leave_source_cb (gpointer user_data, GObject *task G_GNUC_UNUSED)
 {
   g_autofree Origin *origin = user_data;
-  g_autoptr (GSource) source = NULL;
 
-  if (origin->caller == g_thread_self () || g_main_context_is_owner (origin->context))
-    return;
-
-  source = g_idle_source_new ();
-  g_source_set_static_name (source, "Last reference");
-  g_source_set_callback (source, do_nothing_cb, g_object_ref (origin->source), g_object_unref);
-  g_source_attach (source, origin->context);
+  if (origin->caller != g_thread_self () && !g_main_context_is_owner (origin->context))
+    apr_task_free_in_context (origin->context, g_object_ref (origin->source), g_object_unref);
 }
 
 void

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-safetensors-job-private.h"
+
+#include "aprender/base/apr-task-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
 
 #include <string.h>
@@ -37,12 +39,6 @@ apr_safetensors_closure_ref (AprSafetensorsClosure *self)
   return g_atomic_rc_box_acquire (self);
 }
 
-static gboolean
-do_nothing (gpointer data)
-{
-  return G_SOURCE_REMOVE;
-}
-
 /* The thread of a write can drop the last reference, but the data of a script must be freed in the script's thread. */
 static void
 closure_clear (gpointer data)
@@ -50,7 +46,7 @@ closure_clear (gpointer data)
   AprSafetensorsClosure *self = data;
 
   if (self->destroy != NULL && self->context != NULL && g_thread_self () != self->thread)
-    attach (self->context, do_nothing, self->user_data, self->destroy);
+    apr_task_free_in_context (self->context, self->user_data, self->destroy);
   else if (self->destroy != NULL)
     self->destroy (self->user_data);
   g_clear_pointer (&self->context, g_main_context_unref);

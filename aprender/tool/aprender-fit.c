@@ -190,6 +190,7 @@ static char **
 list_categories (char **paths, const FitOptions *options, GError **error)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
   gsize i;
   gsize j;
 
@@ -208,14 +209,11 @@ list_categories (char **paths, const FitOptions *options, GError **error)
     }
 
   g_ptr_array_sort (names, compare_names);
-  for (i = 1; i < names->len;)
-    if (strcmp (g_ptr_array_index (names, i - 1), g_ptr_array_index (names, i)) == 0)
-      g_ptr_array_remove_index (names, (guint) i);
-    else
-      i++;
-  g_ptr_array_add (names, NULL);
+  for (i = 0; i < names->len; i++)
+    if (i == 0 || strcmp (g_ptr_array_index (names, i - 1), g_ptr_array_index (names, i)) != 0)
+      g_strv_builder_add (builder, g_ptr_array_index (names, i));
 
-  return (char **) g_ptr_array_free (g_steal_pointer (&names), FALSE);
+  return g_strv_builder_end (builder);
 }
 
 /* Puts the categories of the columns of --one-hot in their places. */
