@@ -261,7 +261,7 @@ apr_cross_products_save_to_file_finish (AprCrossProducts *self, GAsyncResult *re
  * @self: a state
  * @error: return location for an error
  *
- * Makes the bytes that [method@Apr.CrossProducts.save] would write.
+ * Makes the bytes that [method@Apr.CrossProducts.save] would write, and fails as it does.
  *
  * Returns: (transfer full): the bytes of a SafeTensors file, or `NULL` with an error
  *

@@ -59,7 +59,7 @@ clone_estimator (AprEstimator *self, GError **error)
  * A class of a script whose constructor fails without arguments cannot be cloned: then this is a critical warning, and
  * `NULL`.
  *
- * Returns: (transfer full): the new estimator
+ * Returns: (transfer full) (nullable): the new estimator
  *
  * Since: 0.1
  */

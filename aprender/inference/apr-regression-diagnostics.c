@@ -41,9 +41,9 @@ struct _AprRegressionDiagnostics
  * distances = apr_regression_diagnostics_get_cooks_distances (diagnostics);
  * ```
  *
- * They come from [method@Apr.LinearRegression.diagnose], and are those of one target. Weights are analytic, as in
- * [class@Apr.RegressionStatistics]. The definitions are those of R's `influence.measures ()`. The relative
- * error of a leverage is below 2⁻³⁵.
+ * They come from [method@Apr.LinearRegression.diagnose], and are those of one target. Weights are precision weights, as
+ * in [class@Apr.RegressionStatistics]. The definitions are those of R's `influence.measures ()`. The relative error of
+ * a leverage is below 2⁻³⁵.
  *
  * ## Threads, memory and blocking
  *

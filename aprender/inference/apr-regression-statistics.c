@@ -29,9 +29,9 @@
  * The statistics are also a list of their terms, a [iface@Gio.ListModel] of [class@Apr.Term]: in a program that uses
  * GTK, `gtk_no_selection_new (gtk_sort_list_model_new (statistics, sorter))` is the model of a `GtkColumnView`.
  *
- * Weights are analytic, as in R's `lm` and statsmodels' `WLS`: the errors of a sample of weight w have the variance
- * σ² / w, and a sample of weight 0 does not count. With W the weights and Z = [1 | X], σ² is the residual sum of
- * squares divided by its degrees of freedom, and the covariance of the coefficients is σ² (Z'WZ)^-1. Tests and
+ * Weights are precision weights, as in R's `lm` and statsmodels' `WLS`: the errors of a sample of weight w have the
+ * variance σ² / w, and a sample of weight 0 does not count. With W the weights and Z = [1 | X], σ² is the residual sum
+ * of squares divided by its degrees of freedom, and the covariance of the coefficients is σ² (Z'WZ)^-1. Tests and
  * intervals assume independent normal errors. All numbers come from the exact cross products of the data: sums of
  * squares, standard errors and covariances have a relative error below 2^-51, and robust errors one of about 1e-15, or
  * of up to 1e-30 times the largest variance inflation, and more where a leverage is near 1.

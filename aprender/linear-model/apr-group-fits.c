@@ -102,7 +102,7 @@ apr_group_fits_class_init (AprGroupFitsClass *klass)
   /**
    * AprGroupFits:n-failed: (getter get_n_failed)
    *
-   * How many of them could not be fitted.
+   * How many groups could not be fitted.
    *
    * Since: 0.1
    */

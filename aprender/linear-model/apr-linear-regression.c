@@ -432,7 +432,8 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   /**
    * AprLinearRegression:dependent-features: (getter get_dependent_features)
    *
-   * The names of the features that depend on others before them, or are constant where there is an intercept.
+   * The names of the features that depend on others before them, or are constant where there is an intercept; `NULL`
+   * before the first fit and where a file does not tell, which scripts see as an empty list, too.
    *
    * Since: 0.1
    */

@@ -33,8 +33,8 @@
  * g_autoptr (AprTensor) rows = apr_safetensors_reader_get_slice (reader, "weights", "1:3, ::-1", &error);
  * ```
  *
- * A reader that is created with properties is a [iface@Gio.Initable]: in C and Vala it has no tensors until it is
- * initialised. In JavaScript it opens its file when it is first used.
+ * A reader that is created with properties is a [iface@Gio.Initable]: in C, Vala and Python it has no tensors until
+ * [method@Gio.Initable.init] was called. In JavaScript it opens its file when it is first used.
  *
  * ## Threads, memory and blocking
  *

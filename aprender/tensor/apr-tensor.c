@@ -23,8 +23,8 @@
  * file is a view of the file's bytes, and writing one copies nothing. [method@Apr.Tensor.slice_rows], readers and
  * models share the same memory.
  *
- * The library computes with F32 and F64. [method@Apr.Tensor.cast] converts F16, BF16, BOOL and the integers to them.
- * Tensors of all other dtypes can be read, sliced and written, but not computed with.
+ * Models read F16, BF16, F32, F64, BOOL and the integers as they are. [method@Apr.Tensor.cast] converts these, and the
+ * F8 dtypes, to F16, BF16, F32 and F64. C64, F4 and F6 can be read, sliced and written, but not computed with.
  *
  * ## Threads, memory and blocking
  *
