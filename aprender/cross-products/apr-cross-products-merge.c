@@ -321,7 +321,8 @@ apr_cross_products_merge_bytes (AprCrossProducts *self, GBytes *bytes, GError **
  * @other: a state whose samples were added to @self
  * @error: return location for an error
  *
- * Takes samples away again, exactly: the state is as if they had never been added.
+ * Takes samples away again, exactly: all sums and counts are as if they had never been added. What else the samples
+ * brought stays: names, the wider of the dtypes, and the precision %APR_PRECISION_DOUBLE.
  *
  * The caller must know that @other was part of @self; only its number of samples, and the names of the features where
  * both have any, are checked.

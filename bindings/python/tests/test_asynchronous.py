@@ -141,6 +141,50 @@ class Asyncio(TestCase):
         asyncio.run(main())
         self.assertEqual(list(model.coefficients), [2.0])
 
+    def test_cancelled_when_it_has_succeeded(self):
+        async def main():
+            for _ in range(100):
+                task = total.merge_async(part)
+                await asyncio.sleep(0)
+                time.sleep(.05)
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError) as raised:
+                    await task
+                if total.n_samples > 0:
+                    return str(raised.exception)
+            return 'Each call was cancelled before it had succeeded'
+
+        total, part = Apr.CrossProducts.new(1, 1), Apr.CrossProducts.new(1, 1).update(X, Y)
+        self.assertEqual(asyncio.run(main()), 'the call had succeeded before it could be cancelled')
+
+    def test_exceptions_that_end_programs(self):
+        class Ending(Apr.Estimator):
+            def do_fit(self, *_):
+                raise cause
+
+        for cause in KeyboardInterrupt('now'), GeneratorExit('now'), SystemExit(3):
+            with self.assertRaises(type(cause)) as raised:
+                asyncio.run(Ending().fit_async(X, Y))
+            self.assertIs(raised.exception, cause)
+
+    def test_loops_of_several_threads(self):
+        async def main():
+            for _ in range(20):
+                model = Apr.LinearRegression()
+                thread = threading.get_ident()
+                model.connect('notify', lambda *_: told.append(threading.get_ident() == thread))
+                await model.fit_async(X, Y)
+                self.assertEqual(list(model.coefficients), [2.0])
+
+        told = []
+        threads = [threading.Thread(target=asyncio.run, args=(main(),)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertGreater(len(told), 80)
+        self.assertTrue(all(told))
+
     def test_thrown_into_before_it_waits(self):
         model = Apr.LinearRegression().fit(X, Y)
         call = model.fit_async(*make_zeros(5000000))
@@ -159,6 +203,14 @@ def make_dependent():
     rows, parts = ([[numbers.randint(-9, 9) for _ in range(265)] for _ in range(n)] for n in (280, 270))
     X = [[float(sum(map(operator.mul, row, part))) for part in parts] for row in rows]
     return Apr.Tensor(X), Apr.Tensor([numbers.random() for _ in rows])
+
+
+def make_far_apart():
+    """A few samples of 60 features that are up to 500 powers of ten apart."""
+    numbers = random.Random(1)
+    scales = [10. ** numbers.randint(-150, 149) for _ in range(60)]
+    X = [[round(numbers.gauss(0, 1)) * 10. ** numbers.randint(-100, 99) * scale for scale in scales] for _ in range(20)]
+    return Apr.Tensor(X), Apr.Tensor([numbers.gauss(0, 1) for _ in X])
 
 
 class Interrupted(TestCase):
@@ -193,6 +245,11 @@ class Interrupted(TestCase):
                                lambda model: model.n_features == 1)
         self.assertInterrupted(lambda: Apr.LinearRegression().fit([[1., 2, 5]], [1.]), lambda model: model.partial_fit(X, y),
                                lambda model: model.cross_products.n_samples == 1)
+
+    def test_bounds(self):
+        X, y = make_far_apart()
+        self.assertInterrupted(lambda: Apr.LinearRegression(positive=True).fit([[1., 2, 5]], [1.]),
+                               lambda model: model.fit(X, y), lambda model: model.n_features == 3)
 
     def test_sums(self):
         X, y = make_zeros(5000000)

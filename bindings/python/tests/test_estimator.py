@@ -196,6 +196,7 @@ class Estimator(TestCase):
         model.fit(X, Y)
         self.assertFails(Apr.Error.SHAPE, 'X has 3 features, but LinearRegression is expecting 2',
                          model.predict, numpy.ones((2, 3)))
+        self.assertFails(Apr.Error.SHAPE, r'it has \[4, 2, 3\]', model.predict, numpy.ones((4, 2, 3)))
         self.assertFails(Apr.Error.WEIGHTS, '-1', model.fit, X, Y, [1, 1, 1, -1])
         self.assertEqual(model.predict(X).tolist(), Y)
 

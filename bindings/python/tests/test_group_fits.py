@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Apr.GroupFits: what Apr.LinearRegression.fit_groups() finds for each group of samples."""
 
+import copy
 import math
 
 import tap
@@ -113,6 +114,9 @@ class GroupFits(TestCase):
 
     def test_empty(self):
         self.assertEqual((len(Apr.GroupFits()), list(Apr.GroupFits().ranks)), (0, []))
+        fits = Apr.GroupFits()
+        self.assertIs(copy.copy(fits), fits)
+        self.assertIs(copy.deepcopy(fits), fits)
 
 
 if __name__ == '__main__':

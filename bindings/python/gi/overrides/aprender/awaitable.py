@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Asynchronous methods: with a callback, as GLib has them; without one, to be awaited under asyncio or GLib's main loop."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -15,6 +16,8 @@ from gi.repository import Gio, GLib
 _LONG = 16 << 20
 # So few values take no second, whatever they are.
 _FEW = 2 << 10
+# How many a product of numbers of very different scale counts for in a step with bounds.
+_PRODUCTS_PER_STEP = 32
 
 # GLib's threads stay behind where a process is forked, as multiprocessing does.
 _is_forked = False
@@ -40,6 +43,23 @@ def _find_asyncio():
     return asyncio if asyncio is not None and asyncio._get_running_loop() is not None else None
 
 
+@contextlib.contextmanager
+def _own_context():
+    """The context that a call tells its progress and its end in. Where a loop of asyncio runs in a thread other than the main
+    one, which has none, that is one of its own: the loop of another thread would let the global context run.
+    """
+    if threading.current_thread() is threading.main_thread() or _find_asyncio() is None or \
+            GLib.MainContext.get_thread_default() is not None:
+        yield GLib.MainContext.ref_thread_default()
+        return
+    context = GLib.MainContext()
+    context.push_thread_default()
+    try:
+        yield context
+    finally:
+        context.pop_thread_default()
+
+
 class Awaitable:
     """A call that runs. Awaiting it gives what the synchronous method returns, or raises what that raises.
 
@@ -54,12 +74,13 @@ class Awaitable:
         self._finish = finish
         self._callbacks = []
         self._outcome = None
-        start(self._cancellable, self._when_done)
+        with _own_context() as self._context:
+            start(self._cancellable, self._when_done)
 
     def _when_done(self, source, result):
         try:
             self._outcome = self._finish(source, result), None
-        except Exception as error:
+        except BaseException as error:
             self._outcome = None, error
         for callback in self._callbacks:
             callback(self)
@@ -87,21 +108,24 @@ class Awaitable:
             self._callbacks.append(function)
 
     def _wait(self, asyncio):
-        context = GLib.MainContext.ref_thread_default()
         try:
             while not self.done():
-                context.iteration(False)
+                self._context.iteration(False)
                 yield from asyncio.sleep(_INTERVAL).__await__()
+        except asyncio.CancelledError:
+            self.end()
+            if self._outcome[1] is None:
+                raise asyncio.CancelledError('the call had succeeded before it could be cancelled') from None
+            raise
         except BaseException:
             self.end()
             raise
 
     def end(self):
         """Cancels the call, and waits until it has ended: the data are in use until then."""
-        context = GLib.MainContext.ref_thread_default()
         self.cancel()
         while not self.done():
-            context.iteration(False)
+            self._context.iteration(False)
             time.sleep(_INTERVAL)
 
     def __await__(self):
@@ -139,17 +163,20 @@ def _interrupt_soon():
 
 def count_products(X, y, model=None):
     """About how many products a call needs for samples: of each pair of features, or of samples where these are fewer and the
-    coefficients of the model have no bounds. A product of these takes a sixteenth of the time.
+    coefficients of the model have no bounds. A product of these takes a sixteenth of the time. With bounds there is about a
+    step for each feature, which solves for all of them, in as many digits as it takes.
     """
+    has_bounds = getattr(model, 'positive', False)
     # To ask for more takes as long as a tenth of a small fit.
-    if y is None or X.get_n_elements() < _FEW and y.get_n_elements() < _FEW:
+    if y is None or not has_bounds and X.get_n_elements() < _FEW and y.get_n_elements() < _FEW:
         return 0
     shape = X.shape
     if len(shape) != 2:
         return 0
     n_samples, n_features = shape
-    n_others = n_features if n_features <= n_samples or getattr(model, 'positive', False) else n_samples / 16
-    return n_features * (n_samples * n_others + y.get_n_elements())
+    n_others = n_features if n_features <= n_samples or has_bounds else n_samples / 16
+    n_products = n_features * (n_samples * n_others + y.get_n_elements())
+    return n_products + _PRODUCTS_PER_STEP * n_features ** 4 if has_bounds else n_products
 
 
 def run(source, n_products, cancellable, call, start, finish, makes_busy=True):

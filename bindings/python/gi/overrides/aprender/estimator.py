@@ -397,7 +397,8 @@ def read_to_score(self, X, y, sample_weight):
 def explain_features(self, error, samples, start=0):
     """The same error, with the numbers of features where they are what is wrong."""
     X = samples.X if samples.blocks is None else None
-    if error.matches(Apr.error_quark(), Apr.Error.SHAPE) and X is not None and X.shape[1:] != (self.get_n_features(),):
+    if error.matches(Apr.error_quark(), Apr.Error.SHAPE) and X is not None and len(X.shape) == 2 and \
+            X.shape[1] != self.get_n_features():
         message = f'X has {X.shape[1]} features, but {type(self).__name__} is expecting ' \
             f'{self.get_n_features()} features as input'
         return make(message, error.domain, error.code)

@@ -229,6 +229,13 @@ class Fits:
     def __len__(self) -> int:
         return self.n_groups
 
+    def __copy__(self):
+        # It never changes.
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
     def __reduce_ex__(self, protocol):
         raise TypeError('GroupFits cannot be pickled: pass on what its to_frame() gives, or its arrays')
 
