@@ -310,8 +310,8 @@ cut (const AprResidueModuli *moduli,
 #define MAX_LEFT 6
 
 /* What the kernel has to define: adds the products of some columns on the left with sixteen, or where @n_vectors is 1,
- * with the first eight, to a tile. Its loops name the most that they can go through, too: Clang unrolls them before it
- * knows how far they go, and else would keep sums in memory. */
+ * with the first eight, to a tile. Its loops go through as many as there can be: Clang unrolls them before it
+ * knows how many count, and else would keep sums in memory. */
 INLINE void multiply_some (const guint8 *left,
                            const guint8 *right,
                            gsize first,

@@ -99,17 +99,19 @@ join_magic (const AprResidueModuli *moduli,
   guint word;
   gsize i;
 
-  for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
-    for (i = 0; i < APR_RESIDUE_PANEL; i += 8)
-      {
-        __m512d one = _mm512_load_pd (magic[word] + i);
-        /* The unit times 2^52. */
-        __m512d unit = _mm512_castsi512_pd (_mm512_and_si512 (_mm512_castpd_si512 (one), exponent_bits));
-        /* Where the lowest of three words is cut alone, that is above the bits that are used. */
-        double bias = word + 1 < n_words ? apr_residue_moduli_get_bias (moduli, word + 1) * 0x1p-28 : 0;
+  for (word = 0; word < APR_RESIDUE_WORDS; word++)
+    if (word < n_words)
+      for (i = 0; i < APR_RESIDUE_PANEL; i += 8)
+        {
+          __m512d one = _mm512_load_pd (magic[word] + i);
+          /* The unit times 2^52. */
+          __m512d unit = _mm512_castsi512_pd (_mm512_and_si512 (_mm512_castpd_si512 (one), exponent_bits));
+          /* Where the lowest of three words is cut alone, that is above the bits that are used. */
+          double bias = word + 1 < n_words ? apr_residue_moduli_get_bias (moduli, word + 1) * 0x1p-28 : 0;
 
-        _mm512_store_pd (joined[word] + i, _mm512_add_pd (one, _mm512_mul_pd (unit, _mm512_set1_pd (bias))));
-      }
+          _mm512_store_pd (joined[word] + i,
+                           _mm512_add_pd (one, _mm512_mul_pd (unit, _mm512_set1_pd (bias))));
+        }
 }
 
 /* 16-bit numbers v less m floor (v / m), or m less: from 0 to 255. */
@@ -152,14 +154,15 @@ find_residues (__m512i digits[4][APR_RESIDUE_WORDS],
   for (row = 0; row < 4; row++)
     sums[row] = _mm512_set1_epi32 (start);
 #pragma GCC unroll 4
-  for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
-    {
-      __m512i weight = _mm512_set1_epi32 ((gint32) weights[word]);
+  for (word = 0; word < APR_RESIDUE_WORDS; word++)
+    if (word < n_words)
+      {
+        __m512i weight = _mm512_set1_epi32 ((gint32) weights[word]);
 
 #pragma GCC unroll 4
-      for (row = 0; row < 4; row++)
-        DOT_BYTES (sums[row], digits[row][word], weight);
-    }
+        for (row = 0; row < 4; row++)
+          DOT_BYTES (sums[row], digits[row][word], weight);
+      }
   first = _mm512_packus_epi32 (sums[0], sums[1]);
   second = _mm512_packus_epi32 (sums[2], sums[3]);
   if (n_words == 1)

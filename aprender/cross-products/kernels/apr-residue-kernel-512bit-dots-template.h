@@ -41,42 +41,48 @@ multiply_half (const guint8 *left,
 #pragma GCC unroll 8
   for (i = 0; i < HALF; i++)
 #pragma GCC unroll 3
-    for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
-      sums[i][j] = _mm512_add_epi32 (_mm512_set1_epi32 (lacking[i]),
-                                     _mm512_cvtepu8_epi32 (_mm_load_si128 (
-                                       (const void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL))));
+    for (j = 0; j < APR_RESIDUE_RIGHT; j++)
+      if (j < n_right)
+        sums[i][j] = _mm512_add_epi32 (_mm512_set1_epi32 (lacking[i]),
+                                       _mm512_cvtepu8_epi32 (_mm_load_si128 (
+                                         (const void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL))));
 
   for (row = 0; row < n_rows; row += 4, a += 64, b += 64)
     {
       __m512i y[APR_RESIDUE_RIGHT];
 
 #pragma GCC unroll 3
-      for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
-        y[j] = _mm512_xor_si512 (_mm512_load_si512 (b + j * distance), flip);
+      for (j = 0; j < APR_RESIDUE_RIGHT; j++)
+        if (j < n_right)
+          y[j] = _mm512_xor_si512 (_mm512_load_si512 (b + j * distance), flip);
       _mm_prefetch ((const void *) ((guintptr) a + 1024), _MM_HINT_T0);
 #pragma GCC unroll 8
-      for (i = 0; i < HALF && i < n_columns; i++)
-        {
-          __m512i x = _mm512_set1_epi32 (((const gint32 *) (gconstpointer) a)[i]);
+      for (i = 0; i < HALF; i++)
+        if (i < n_columns)
+          {
+            __m512i x = _mm512_set1_epi32 (((const gint32 *) (gconstpointer) a)[i]);
 
 #pragma GCC unroll 3
-          for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
-            if (narrow && j == n_right - 1)
-              DOT_BYTES_HALF (sums[i][j], x, y[j]);
-            else
-              DOT_BYTES (sums[i][j], x, y[j]);
-        }
+            for (j = 0; j < APR_RESIDUE_RIGHT; j++)
+              if (narrow && j == n_right - 1)
+                DOT_BYTES_HALF (sums[i][j], x, y[j]);
+              else if (j < n_right)
+                DOT_BYTES (sums[i][j], x, y[j]);
+          }
     }
 
 #pragma GCC unroll 2
-  for (i = 0; i < HALF && i < n_columns; i += 4)
+  for (i = 0; i < HALF; i += 4)
+    if (i < n_columns)
 #pragma GCC unroll 3
-    for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
-      {
-        const __m512i rows[] = { sums[i][j], sums[i + 1][j], sums[i + 2][j], sums[i + 3][j] };
+      for (j = 0; j < APR_RESIDUE_RIGHT; j++)
+        if (j < n_right)
+          {
+            const __m512i rows[] = { sums[i][j], sums[i + 1][j], sums[i + 2][j], sums[i + 3][j] };
 
-        _mm512_store_si512 (to + j * tile_distance + i * APR_RESIDUE_PANEL, reduce_sums (rows, &reduction));
-      }
+            _mm512_store_si512 (to + j * tile_distance + i * APR_RESIDUE_PANEL,
+                                reduce_sums (rows, &reduction));
+          }
 }
 
 #include "aprender/cross-products/kernels/apr-residue-kernel-512bit-halves-template.h"

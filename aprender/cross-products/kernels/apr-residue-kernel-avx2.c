@@ -22,9 +22,10 @@ find_digits (const __m256i *words, guint n_words, gsize index, Cut *cut)
   guint word;
 
 #pragma GCC unroll 4
-  for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
-    cut->digits[index][word] = _mm256_blend_epi16 (_mm256_and_si256 (words[word], digit_bits),
-                                                   _mm256_slli_epi32 (words[word], 4), 0xaa);
+  for (word = 0; word < APR_RESIDUE_WORDS; word++)
+    if (word < n_words)
+      cut->digits[index][word] = _mm256_blend_epi16 (_mm256_and_si256 (words[word], digit_bits),
+                                                     _mm256_slli_epi32 (words[word], 4), 0xaa);
   cut->low[index] = words[0];
 }
 
@@ -74,13 +75,14 @@ cut_half (const AprResidueModuli *moduli,
           __m256i b = _mm256_setzero_si256 ();
 
 #pragma GCC unroll 4
-          for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
-            {
-              __m256i weights = _mm256_set1_epi32 ((gint) moduli->weights[i][word]);
+          for (word = 0; word < APR_RESIDUE_WORDS; word++)
+            if (word < n_words)
+              {
+                __m256i weights = _mm256_set1_epi32 ((gint) moduli->weights[i][word]);
 
-              a = _mm256_add_epi32 (a, _mm256_madd_epi16 (cut.digits[0][word], weights));
-              b = _mm256_add_epi32 (b, _mm256_madd_epi16 (cut.digits[1][word], weights));
-            }
+                a = _mm256_add_epi32 (a, _mm256_madd_epi16 (cut.digits[0][word], weights));
+                b = _mm256_add_epi32 (b, _mm256_madd_epi16 (cut.digits[1][word], weights));
+              }
           to += distance;
           _mm256_store_si256 ((void *) to,
                               join_rows (reduce (a, reciprocal, modulus), reduce (b, reciprocal, modulus)));
@@ -184,10 +186,11 @@ multiply_some (const guint8 *left,
   gsize j;
 
 #pragma GCC unroll 6
-  for (i = 0; i < MAX_LEFT && i < n_left; i++)
-    for (j = 0; j < 2; j++)
-      sums[i][j] =
-        _mm256_cvtepi16_epi32 (_mm_load_si128 ((const void *) (to + i * APR_RESIDUE_PANEL + j * HALF)));
+  for (i = 0; i < MAX_LEFT; i++)
+    if (i < n_left)
+      for (j = 0; j < 2; j++)
+        sums[i][j] =
+          _mm256_cvtepi16_epi32 (_mm_load_si128 ((const void *) (to + i * APR_RESIDUE_PANEL + j * HALF)));
 
   while (n_steps > 0)
     {
@@ -201,23 +204,25 @@ multiply_some (const guint8 *left,
 
           _mm_prefetch ((const void *) ((guintptr) a + 512), _MM_HINT_T0);
 #pragma GCC unroll 6
-          for (i = 0; i < MAX_LEFT && i < n_left; i++)
-            if (n_vectors == 2)
+          for (i = 0; i < MAX_LEFT; i++)
+            if (i < n_left && n_vectors == 2)
               ADD_PRODUCTS (sums[i], a + STEP * i, y)
-            else
+            else if (i < n_left)
               ADD_HALF (sums[i][0], a + STEP * i, y[0])
         }
       if (modulus != 65536)
 #pragma GCC unroll 6
-        for (i = 0; i < MAX_LEFT && i < n_left; i++)
-          for (j = 0; j < 2; j++)
-            sums[i][j] = reduce (sums[i][j], reciprocal, moduli);
+        for (i = 0; i < MAX_LEFT; i++)
+          if (i < n_left)
+            for (j = 0; j < 2; j++)
+              sums[i][j] = reduce (sums[i][j], reciprocal, moduli);
     }
 
 #pragma GCC unroll 6
-  for (i = 0; i < MAX_LEFT && i < n_left; i++)
-    for (j = 0; j < 2; j++)
-      _mm_store_si128 ((void *) (to + i * APR_RESIDUE_PANEL + j * HALF), narrow (sums[i][j]));
+  for (i = 0; i < MAX_LEFT; i++)
+    if (i < n_left)
+      for (j = 0; j < 2; j++)
+        _mm_store_si128 ((void *) (to + i * APR_RESIDUE_PANEL + j * HALF), narrow (sums[i][j]));
 }
 
 const AprResidueKernel apr_residue_kernel_avx2 = {

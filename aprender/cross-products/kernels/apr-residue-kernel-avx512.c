@@ -108,13 +108,14 @@ cut_words (const AprResidueModuli *moduli,
           __m512i sums[STEP] = { _mm512_setzero_si512 (), _mm512_setzero_si512 () };
 
 #pragma GCC unroll 4
-          for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
-            {
-              __m512i weights = _mm512_set1_epi32 ((gint) moduli->weights[i][word]);
+          for (word = 0; word < APR_RESIDUE_WORDS; word++)
+            if (word < n_words)
+              {
+                __m512i weights = _mm512_set1_epi32 ((gint) moduli->weights[i][word]);
 
-              ADD_PAIRS (sums[0], digits[0][word], weights);
-              ADD_PAIRS (sums[1], digits[1][word], weights);
-            }
+                ADD_PAIRS (sums[0], digits[0][word], weights);
+                ADD_PAIRS (sums[1], digits[1][word], weights);
+              }
           to += distance;
           fetch_for_writing ((guintptr) to + LINES_AHEAD * 64);
           _mm512_store_si512 (to, reduce_rows (sums[0], sums[1], reciprocal, modulus));
@@ -149,10 +150,10 @@ weigh (const guint8 *panel, const guint8 *weights, gsize n_rows, guint modulus, 
 
 #define NARROW FALSE
 
-#define ADD_PRODUCT(k) ADD_WORDS (sums[(k) / n_right][(k) % n_right], products[(k) % MAX_WAITING])
+#define ADD_PRODUCT(k) ADD_WORDS (sums[k], products[(k) % MAX_WAITING])
 
-/* Of the half, the first @n_columns count, an even number; @narrow is not used. Loops name the most that they can go
- * through, too: Clang unrolls them before it knows how far they go, and else would keep sums in memory. */
+/* Of the half, the first @n_columns count, an even number; @narrow is not used. Loops go through as many as there can
+ * be: Clang unrolls them before it knows how many count, and else would keep sums in memory. */
 INLINE void
 multiply_half (const guint8 *left,
                const guint8 *right,
@@ -172,16 +173,18 @@ multiply_half (const guint8 *left,
   const guint8 *b = right + APR_RESIDUE_HEADER;
   guint8 *to = tiles + half * HALF * APR_RESIDUE_PANEL * 2;
   gsize n_steps = (n_rows + STEP - 1) / STEP;
-  __m512i sums[HALF][APR_RESIDUE_RIGHT];
+  __m512i sums[HALF * APR_RESIDUE_RIGHT];
   gsize i;
   gsize j;
 
 #pragma GCC unroll 8
-  for (i = 0; i < HALF && i < n_columns; i++)
+  for (i = 0; i < HALF; i++)
+    if (i < n_columns)
 #pragma GCC unroll 3
-    for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
-      sums[i][j] = _mm512_cvtepi16_epi32 (
-        _mm256_load_si256 ((const void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL * 2)));
+      for (j = 0; j < APR_RESIDUE_RIGHT; j++)
+        if (j < n_right)
+          sums[i * n_right + j] = _mm512_cvtepi16_epi32 (
+            _mm256_load_si256 ((const void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL * 2)));
 
   while (n_steps > 0)
     {
@@ -194,46 +197,53 @@ multiply_half (const guint8 *left,
           __m512i y[APR_RESIDUE_RIGHT];
 
 #pragma GCC unroll 3
-          for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
-            y[j] = _mm512_load_si512 (b + j * distance);
+          for (j = 0; j < APR_RESIDUE_RIGHT; j++)
+            if (j < n_right)
+              y[j] = _mm512_load_si512 (b + j * distance);
           _mm_prefetch ((const void *) ((guintptr) a + 1024), _MM_HINT_T0);
           /* Two products, two sums: one after the other takes a fifth longer on processors that can add in more places
            * than they can multiply, as sums then take the places of products. */
 #pragma GCC unroll 8
-          for (i = 0; i < HALF && i < n_columns; i++)
-            {
-              __m512i x = _mm512_set1_epi32 (((const gint32 *) (gconstpointer) a)[i]);
+          for (i = 0; i < HALF; i++)
+            if (i < n_columns)
+              {
+                __m512i x = _mm512_set1_epi32 (((const gint32 *) (gconstpointer) a)[i]);
 
 #pragma GCC unroll 3
-              for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
-                {
-                  gsize k = i * n_right + j;
-
-                  MULTIPLY_WORDS (products[k % MAX_WAITING], x, y[j]);
-                  if (k >= 2 && k % 2 == 0)
+                for (j = 0; j < APR_RESIDUE_RIGHT; j++)
+                  if (j < n_right)
                     {
-                      ADD_PRODUCT (k - 2);
-                      ADD_PRODUCT (k - 1);
+                      gsize k = i * n_right + j;
+
+                      MULTIPLY_WORDS (products[k % MAX_WAITING], x, y[j]);
+                      if (k >= 2 && k % 2 == 0)
+                        {
+                          ADD_PRODUCT (k - 2);
+                          ADD_PRODUCT (k - 1);
+                        }
                     }
-                }
-            }
+              }
           ADD_PRODUCT (n_columns * n_right - 2);
           ADD_PRODUCT (n_columns * n_right - 1);
         }
       if (modulus != 65536)
 #pragma GCC unroll 8
-        for (i = 0; i < HALF && i < n_columns; i++)
+        for (i = 0; i < HALF; i++)
+          if (i < n_columns)
 #pragma GCC unroll 3
-          for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
-            sums[i][j] = reduce (sums[i][j], reciprocal, moduli);
+            for (j = 0; j < APR_RESIDUE_RIGHT; j++)
+              if (j < n_right)
+                sums[i * n_right + j] = reduce (sums[i * n_right + j], reciprocal, moduli);
     }
 
 #pragma GCC unroll 8
-  for (i = 0; i < HALF && i < n_columns; i++)
+  for (i = 0; i < HALF; i++)
+    if (i < n_columns)
 #pragma GCC unroll 3
-    for (j = 0; j < APR_RESIDUE_RIGHT && j < n_right; j++)
-      _mm256_store_si256 ((void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL * 2),
-                          _mm512_cvtepi32_epi16 (sums[i][j]));
+      for (j = 0; j < APR_RESIDUE_RIGHT; j++)
+        if (j < n_right)
+          _mm256_store_si256 ((void *) (to + j * tile_distance + i * APR_RESIDUE_PANEL * 2),
+                              _mm512_cvtepi32_epi16 (sums[i * n_right + j]));
 }
 
 #include "aprender/cross-products/kernels/apr-residue-kernel-512bit-halves-template.h"

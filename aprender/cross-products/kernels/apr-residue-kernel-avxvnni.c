@@ -24,15 +24,16 @@ find_digits (const __m256i *words, guint n_words, gsize index, Cut *cut)
   guint word;
 
 #pragma GCC unroll 4
-  for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
-    {
-      /* The topmost digit has all eight bits. */
-      const __m256i high_bits = _mm256_set1_epi32 (word == n_words - 1 ? (gint) 0xff003f00 : 0x7f003f00);
-      __m256i halves = _mm256_blend_epi16 (words[word], _mm256_slli_epi32 (words[word], 4), 0xaa);
+  for (word = 0; word < APR_RESIDUE_WORDS; word++)
+    if (word < n_words)
+      {
+        /* The topmost digit has all eight bits. */
+        const __m256i high_bits = _mm256_set1_epi32 (word == n_words - 1 ? (gint) 0xff003f00 : 0x7f003f00);
+        __m256i halves = _mm256_blend_epi16 (words[word], _mm256_slli_epi32 (words[word], 4), 0xaa);
 
-      cut->digits[index][word] = _mm256_or_si256 (
-        _mm256_and_si256 (halves, low_bits), _mm256_and_si256 (_mm256_slli_epi16 (halves, 2), high_bits));
-    }
+        cut->digits[index][word] = _mm256_or_si256 (
+          _mm256_and_si256 (halves, low_bits), _mm256_and_si256 (_mm256_slli_epi16 (halves, 2), high_bits));
+      }
 }
 
 /* 16-bit numbers v less m floor (v / m), or m less: from 0 to 255. */
@@ -62,14 +63,15 @@ find_residues (const Cut *cut, guint n_words, const guint32 *weights, gint32 sta
   for (row = 0; row < STEP; row++)
     sums[row] = _mm256_set1_epi32 (start);
 #pragma GCC unroll 4
-  for (word = 0; word < APR_RESIDUE_WORDS && word < n_words; word++)
-    {
-      __m256i weight = _mm256_set1_epi32 ((gint) weights[word]);
+  for (word = 0; word < APR_RESIDUE_WORDS; word++)
+    if (word < n_words)
+      {
+        __m256i weight = _mm256_set1_epi32 ((gint) weights[word]);
 
 #pragma GCC unroll 4
-      for (row = 0; row < STEP; row++)
-        DOT_BYTES (sums[row], cut->digits[row][word], weight);
-    }
+        for (row = 0; row < STEP; row++)
+          DOT_BYTES (sums[row], cut->digits[row][word], weight);
+      }
   first = reduce_words (_mm256_packus_epi32 (sums[0], sums[1]), reciprocals, moduli);
   second = reduce_words (_mm256_packus_epi32 (sums[2], sums[3]), reciprocals, moduli);
 
@@ -230,11 +232,12 @@ multiply_some (const guint8 *left,
   gsize j;
 
 #pragma GCC unroll 6
-  for (i = 0; i < MAX_LEFT && i < n_left; i++)
-    for (j = 0; j < 2; j++)
-      sums[i][j] = _mm256_add_epi32 (
-        _mm256_set1_epi32 (lacking[i]),
-        _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const void *) (to + i * APR_RESIDUE_PANEL + j * HALF))));
+  for (i = 0; i < MAX_LEFT; i++)
+    if (i < n_left)
+      for (j = 0; j < 2; j++)
+        sums[i][j] = _mm256_add_epi32 (
+          _mm256_set1_epi32 (lacking[i]),
+          _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const void *) (to + i * APR_RESIDUE_PANEL + j * HALF))));
 
   for (row = 0; row < n_rows; row += STEP, a += STEP * APR_RESIDUE_PANEL, b += STEP * APR_RESIDUE_PANEL)
     {
@@ -243,16 +246,17 @@ multiply_some (const guint8 *left,
 
       _mm_prefetch ((const void *) ((guintptr) a + 1024), _MM_HINT_T0);
 #pragma GCC unroll 6
-      for (i = 0; i < MAX_LEFT && i < n_left; i++)
-        if (n_vectors == 2)
+      for (i = 0; i < MAX_LEFT; i++)
+        if (i < n_left && n_vectors == 2)
           ADD_PRODUCTS (sums[i], a + STEP * i, y)
-        else
+        else if (i < n_left)
           ADD_HALF (sums[i][0], a + STEP * i, y[0])
     }
 
 #pragma GCC unroll 6
-  for (i = 0; i < MAX_LEFT && i < n_left; i++)
-    _mm_store_si128 ((void *) (to + i * APR_RESIDUE_PANEL), reduce_sums (sums[i], reciprocal, moduli));
+  for (i = 0; i < MAX_LEFT; i++)
+    if (i < n_left)
+      _mm_store_si128 ((void *) (to + i * APR_RESIDUE_PANEL), reduce_sums (sums[i], reciprocal, moduli));
 }
 
 const AprResidueKernel apr_residue_kernel_avxvnni = {
