@@ -6,10 +6,15 @@
 /* The names of a model's features. */
 
 gboolean
-apr_estimator_check_names (const char *const *names, gsize n_features, const char *whose, GError **error)
+apr_estimator_check_begun_names (AprEstimator *self, gsize n_features, gsize n_targets, GError **error)
 {
-  return names == NULL || (apr_feature_names_check (names, error) &&
-                           apr_feature_names_check_n (names, n_features, whose, error));
+  g_autoptr (AprFitted) begun = apr_estimator_ref_begun (self);
+  const char *const *names = (const char *const *) begun->feature_names;
+  const char *const *target_names = (const char *const *) begun->target_names;
+
+  return begun->n_features > 0 || ((names == NULL || apr_feature_names_check (names, error)) &&
+                                   apr_feature_names_check_n (names, n_features, "X has", error) &&
+                                   apr_target_names_check_n (target_names, n_targets, "y has", error));
 }
 
 gboolean
@@ -18,10 +23,17 @@ apr_estimator_set_names (AprEstimator *self, const char *const *names, GError **
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
   g_autoptr (AprFitted) before = NULL;
   g_autoptr (AprFitted) after = NULL;
+  g_autoptr (GError) local_error = NULL;
+  gboolean is_good = names == NULL || apr_feature_names_check (names, &local_error);
+  gboolean is_taken;
 
   g_mutex_lock (&priv->lock);
-  if (priv->fitted->n_features == 0 ||
-      apr_estimator_check_names (names, priv->fitted->n_features, "the model was fitted with", error))
+  if (priv->fitted->n_features == 0)
+    is_taken = is_good || !priv->is_updating;
+  else
+    is_taken = is_good && apr_feature_names_check_n (names, priv->fitted->n_features,
+                                                     "the model was fitted with", &local_error);
+  if (is_taken)
     {
       before = priv->fitted;
       after = apr_fitted_new_with (before, before->n_features, before->n_targets, names);
@@ -29,8 +41,11 @@ apr_estimator_set_names (AprEstimator *self, const char *const *names, GError **
     }
   g_mutex_unlock (&priv->lock);
 
-  if (after == NULL)
-    return FALSE;
+  if (!is_taken)
+    {
+      g_propagate_error (error, g_steal_pointer (&local_error));
+      return FALSE;
+    }
   if (!apr_feature_names_equal (before->feature_names, after->feature_names))
     g_object_notify (G_OBJECT (self), "feature-names");
   return TRUE;

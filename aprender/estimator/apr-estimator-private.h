@@ -79,11 +79,11 @@ apr_estimator_set_pending_names (AprEstimator *self, const char *const *feature_
 gboolean
 apr_estimator_set_pending_target_names (AprEstimator *self, const char *const *target_names, GError **error);
 
-/* Checks the names of @n_features, where there are any. */
+/* Checks the names that a model had before its first fit, now that this brings X and y of such widths. */
 gboolean
-apr_estimator_check_names (const char *const *names, gsize n_features, const char *whose, GError **error);
+apr_estimator_check_begun_names (AprEstimator *self, gsize n_features, gsize n_targets, GError **error);
 
-/* Replaces the names. Those of a model that has not been fitted are taken as they are. */
+/* Replaces the names. Those of a model that has not been fitted are taken as they are, until its first fit begins. */
 gboolean apr_estimator_set_names (AprEstimator *self, const char *const *names, GError **error);
 
 /* Has the estimator know @fitted, without a notification: for one that nobody else knows yet. */

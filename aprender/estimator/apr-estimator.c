@@ -251,7 +251,7 @@ apr_estimator_class_init (AprEstimatorClass *klass)
    *
    * Before the first fit they are taken as they are, and the fit fails with %APR_ERROR_FEATURE_NAMES where they are not
    * as many as the features, or not as [method@Apr.Estimator.set_feature_names] takes them. What a fitted model cannot
-   * be given is left out, with a warning.
+   * be given is left out, with a warning; so are, beside the first fit, names that no model can have.
    *
    * Since: 0.1
    */
@@ -466,16 +466,13 @@ apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *can
 {
   AprEstimatorCall *call = user_data;
   AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
-  g_autoptr (AprFitted) before = apr_estimator_ref_begun (self);
   g_autoptr (GError) local_error = NULL;
   gsize n_features = apr_tensor_get_shape (call->x, NULL)[1];
   gsize n_dims;
   const gsize *y_shape = apr_tensor_get_shape (call->y, &n_dims);
+  gsize n_targets = n_dims == 2 ? y_shape[1] : 1;
 
-  if (before->n_features == 0 &&
-      (!apr_estimator_check_names ((const char *const *) before->feature_names, n_features, "X has", error) ||
-       !apr_target_names_check_n ((const char *const *) before->target_names, n_dims == 2 ? y_shape[1] : 1,
-                                  "y has", error)))
+  if (!apr_estimator_check_begun_names (self, n_features, n_targets, error))
     return FALSE;
 
   if (klass->fit == NULL)
@@ -486,7 +483,7 @@ apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *can
 
   if (klass->fit (self, call->x, call->y, call->sample_weight, cancellable, &local_error))
     {
-      apr_estimator_complete_pending (self, n_features, n_dims == 2 ? y_shape[1] : 1);
+      apr_estimator_complete_pending (self, n_features, n_targets);
       return TRUE;
     }
 

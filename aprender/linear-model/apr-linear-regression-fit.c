@@ -155,11 +155,13 @@ static gboolean
 run_fit_cross_products (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
 {
   AprCrossProducts *state = user_data;
+  gsize n_targets = apr_cross_products_get_n_targets (state);
   g_auto (Fit) fit = { NULL };
 
-  return fit_init (&fit, APR_LINEAR_REGRESSION (self), 0, cancellable, error) &&
-         fit_solve (&fit, apr_cross_products_copy (state),
-                    apr_cross_products_get_n_targets (state) > 1 ? 2 : 1, error);
+  return apr_estimator_check_begun_names (self, apr_cross_products_get_n_features (state), n_targets,
+                                          error) &&
+         fit_init (&fit, APR_LINEAR_REGRESSION (self), 0, cancellable, error) &&
+         fit_solve (&fit, apr_cross_products_copy (state), n_targets > 1 ? 2 : 1, error);
 }
 
 static gboolean
@@ -289,16 +291,17 @@ run_partial_fit (AprEstimator *estimator, gpointer user_data, GCancellable *canc
   const gsize *x_shape = apr_tensor_get_shape (call->x, NULL);
   gsize n_dims;
   const gsize *y_shape = apr_tensor_get_shape (call->y, &n_dims);
+  gsize n_targets = n_dims == 2 ? y_shape[1] : 1;
 
   if (results != NULL && !apr_linear_regression_check_state (self, results, "add samples to", error))
     return FALSE;
   if (x_shape[0] == 0)
-    return (results == NULL ||
-            apr_cross_products_check_widths (results->cross_products, x_shape[1],
-                                             n_dims == 2 ? y_shape[1] : 1, "Samples", error)) &&
+    return (results == NULL || apr_cross_products_check_widths (results->cross_products, x_shape[1],
+                                                                n_targets, "Samples", error)) &&
            !g_cancellable_set_error_if_cancelled (cancellable, error);
 
-  return fit_samples (self, results != NULL ? results->cross_products : NULL, call->x, call->y,
+  return apr_estimator_check_begun_names (estimator, x_shape[1], n_targets, error) &&
+         fit_samples (self, results != NULL ? results->cross_products : NULL, call->x, call->y,
                       call->sample_weight, cancellable, error);
 }
 

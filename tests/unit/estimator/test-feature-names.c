@@ -77,11 +77,36 @@ test_bound (Fixture *fixture, gconstpointer data)
   assert_names (fixture->model, NULL);
 }
 
+static gboolean
+fit (Fixture *fixture, GError **error)
+{
+  return apr_estimator_fit (fixture->model, fixture->x, fixture->y, NULL, NULL, error);
+}
+
+static gboolean
+fit_partially (Fixture *fixture, GError **error)
+{
+  return apr_linear_regression_partial_fit (APR_LINEAR_REGRESSION (fixture->model), fixture->x, fixture->y,
+                                            NULL, NULL, error);
+}
+
+static gboolean
+fit_sums (Fixture *fixture, GError **error)
+{
+  g_autoptr (AprCrossProducts) sums = apr_cross_products_new (2, 1, NULL);
+
+  g_assert_true (apr_cross_products_update (sums, fixture->x, fixture->y, NULL, NULL, NULL));
+
+  return apr_linear_regression_fit_cross_products (APR_LINEAR_REGRESSION (fixture->model), sums, NULL, error);
+}
+
+static const char *const twice[] = { "a", "a", NULL };
+
 static void
 test_fit_checks (Fixture *fixture, gconstpointer data)
 {
-  const char *const twice[] = { "a", "a", NULL };
   const char *const bad[] = { "a", "\377", NULL };
+  gboolean (*const fits[]) (Fixture *, GError **) = { fit, fit_partially, fit_sums };
   const struct
   {
     const char *const *names;
@@ -92,17 +117,51 @@ test_fit_checks (Fixture *fixture, gconstpointer data)
     { bad, "The name of feature 1 (counted from 0) is not UTF-8" },
   };
   gsize i;
+  gsize j;
 
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autoptr (GError) error = NULL;
+    for (j = 0; j < G_N_ELEMENTS (fits); j++)
+      {
+        g_autoptr (GError) error = NULL;
 
-      g_object_set (fixture->model, "feature-names", cases[i].names, NULL);
-      g_assert_false (apr_estimator_fit (fixture->model, fixture->x, fixture->y, NULL, NULL, &error));
-      g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
-      assert_message_has (error, cases[i].text);
-      g_assert_false (apr_estimator_get_fitted (fixture->model));
+        g_object_set (fixture->model, "feature-names", cases[i].names, NULL);
+        g_assert_false (fits[j](fixture, &error));
+        g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+        assert_message_has (error, cases[i].text);
+        g_assert_false (apr_estimator_get_fitted (fixture->model));
+      }
+}
+
+static void
+finish_cb (GObject *model, GAsyncResult *result, gpointer is_done)
+{
+  g_assert_true (apr_estimator_fit_finish (APR_ESTIMATOR (model), result, NULL));
+  *(gboolean *) is_done = TRUE;
+}
+
+static void
+test_set_beside_first_fit (Fixture *fixture, gconstpointer data)
+{
+  gboolean is_done = FALSE;
+
+  if (g_test_subprocess ())
+    {
+      g_log_set_always_fatal (G_LOG_LEVEL_ERROR);
+      apr_estimator_fit_async (fixture->model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, NULL,
+                               finish_cb, &is_done);
+      g_object_set (fixture->model, "feature-names", names, NULL);
+      g_object_set (fixture->model, "feature-names", twice, NULL);
+      while (!is_done)
+        g_main_context_iteration (NULL, TRUE);
+      assert_names (fixture->model, "area rooms");
+      return;
     }
+
+  g_test_summary ("Names that no model can have are left out, with a warning, beside the first fit too.");
+
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_passed ();
+  g_test_trap_assert_stderr ("*AprLinearRegression*Two features have the name*");
 }
 
 static void
@@ -135,6 +194,7 @@ main (int argc, char *argv[])
 #define ADD(path, function) g_test_add ("/feature-names/" path, Fixture, NULL, set_up, function, tear_down)
   ADD ("bound", test_bound);
   ADD ("fit-checks", test_fit_checks);
+  ADD ("set-beside-first-fit", test_set_beside_first_fit);
   ADD ("fitted", test_fitted);
 #undef ADD
 
