@@ -6,6 +6,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/safetensors/apr-safetensors-writer-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 #define COEFFICIENTS "coefficients"
@@ -15,6 +16,13 @@
 #define KEY_CONDITION_NUMBER "aprender.condition_number"
 #define KEY_CORRECTLY_ROUNDED "aprender.correctly_rounded"
 #define KEY_DEPENDENT_FEATURES "aprender.dependent_features"
+
+/* Hyper-parameters, as the base class has written them: what is not there has its default. */
+#define KEY_KEEP_STATE "aprender.keep_state"
+#define KEY_INTERCEPT "aprender.fit_intercept"
+#define KEY_ALPHA "aprender.alpha"
+#define KEY_ALPHAS "aprender.alphas"
+#define KEY_POSITIVE "aprender.positive"
 
 /* What the model was fitted with, where the hyper-parameter says something else by now. */
 #define KEY_FITTED_INTERCEPT "aprender." CROSS_PRODUCTS "fit_intercept"
@@ -51,32 +59,39 @@ dependent_to_string (GArray *dependent)
   return g_string_free (text, FALSE);
 }
 
-/* The sums, and all that was found out beside the coefficients. */
+static gboolean
+says (AprSafetensorsWriter *writer, const char *key, const char *value)
+{
+  return g_strcmp0 (g_hash_table_lookup (writer->metadata, key), value) == 0;
+}
+
+/* The sums, and all that was found out beside the coefficients. Hyper-parameters are those that the file has already:
+ * the model may have others by now. */
 static gboolean
 save_state (AprLinearRegression *self,
             AprLinearResults *results,
-            const AprLinearOptions *options,
             AprSafetensorsWriter *writer,
             GError **error)
 {
+  const char *alpha = g_hash_table_lookup (writer->metadata, KEY_ALPHA);
   g_autofree char *dependent = results->dependent != NULL ? dependent_to_string (results->dependent) : NULL;
   gsize missing = 0;
   AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
                  .cancellable = g_cancellable_get_current (),
                  .missing = &missing };
   double condition_number = apr_linear_results_get_condition_number (results, &run);
-  g_autoptr (AprTensor) alphas = apr_linear_regression_get_alphas (self);
   gboolean several = isnan (results->fitted.alpha);
 
   return !apr_run_set_error_if_cancelled (&run, error) &&
          apr_linear_regression_check_state (self, results, "keep the state of", error) &&
          apr_cross_products_add_to_writer (results->cross_products, writer, CROSS_PRODUCTS, error) &&
-         (results->fitted.fit_intercept == options->solver.fit_intercept ||
+         (results->fitted.fit_intercept != says (writer, KEY_INTERCEPT, "false") ||
           save_boolean (writer, KEY_FITTED_INTERCEPT, results->fitted.fit_intercept, error)) &&
-         (several == (alphas != NULL) || save_boolean (writer, KEY_FITTED_ALPHAS, several, error)) &&
-         (several || results->fitted.alpha == options->solver.alpha ||
+         (several != says (writer, KEY_ALPHAS, NULL) ||
+          save_boolean (writer, KEY_FITTED_ALPHAS, several, error)) &&
+         (several || results->fitted.alpha == (alpha != NULL ? g_ascii_strtod (alpha, NULL) : 0) ||
           save_double (writer, KEY_FITTED_ALPHA, results->fitted.alpha, error)) &&
-         (results->fitted.positive == options->solver.positive ||
+         (results->fitted.positive == says (writer, KEY_POSITIVE, "true") ||
           save_boolean (writer, KEY_FITTED_POSITIVE, results->fitted.positive, error)) &&
          (isnan (condition_number) || save_double (writer, KEY_CONDITION_NUMBER, condition_number, error)) &&
          save_boolean (writer, KEY_CORRECTLY_ROUNDED, results->correctly_rounded, error) &&
@@ -92,8 +107,6 @@ apr_linear_regression_save_results (AprEstimator *estimator,
 {
   /* The C library rounds numbers in text as the program around rounds. */
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
-  AprLinearOptions options = apr_linear_regression_get_options (self);
   AprLinearResults *found = (AprLinearResults *) results;
   g_autofree char *rank = g_strdup_printf ("%" G_GINT64_FORMAT, found->rank);
 
@@ -101,7 +114,8 @@ apr_linear_regression_save_results (AprEstimator *estimator,
          apr_safetensors_writer_add_tensor (writer, INTERCEPT, found->intercept, error) &&
          (found->rank == APR_RANK_UNKNOWN ||
           apr_safetensors_writer_set_metadata (writer, KEY_RANK, rank, error)) &&
-         (!options.keep_state || save_state (self, found, &options, writer, error));
+         (!says (writer, KEY_KEEP_STATE, "true") ||
+          save_state (APR_LINEAR_REGRESSION (estimator), found, writer, error));
 }
 
 gboolean

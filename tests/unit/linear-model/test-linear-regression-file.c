@@ -325,6 +325,57 @@ test_bytes_keep_everything (void)
   assert_feature_names (APR_ESTIMATOR (loaded), names);
 }
 
+static void
+bytes_cb (GObject *model, GAsyncResult *result, gpointer bytes)
+{
+  *(GBytes **) bytes = apr_estimator_to_bytes_finish (APR_ESTIMATOR (model), result, NULL);
+}
+
+static void
+set (AprLinearRegression *model, const char *property, gboolean on)
+{
+  g_autoptr (AprTensor) penalties = on ? vector_new (1, (double[]){ 1 }) : NULL;
+
+  if (strcmp (property, "alphas") == 0)
+    apr_linear_regression_set_alphas (model, penalties);
+  else if (strcmp (property, "alpha") == 0)
+    apr_linear_regression_set_alpha (model, on);
+  else
+    g_object_set (model, property, on, NULL);
+}
+
+static void
+test_async_of_one_moment (void)
+{
+  const struct
+  {
+    const char *property;
+    gboolean on;
+  } cases[] = {
+    { "keep-state", TRUE }, { "fit-intercept", FALSE }, { "positive", TRUE },
+    { "alpha", TRUE },      { "alphas", TRUE },
+  };
+  gsize i;
+
+  g_test_summary ("A file that is written in a thread has the hyper-parameters of the call throughout.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (AprLinearRegression) model = fit ((double[]){ 1, 2, 4 }, NULL, 3, 0);
+      g_autoptr (GBytes) expected = NULL;
+      g_autoptr (GBytes) bytes = NULL;
+
+      set (model, cases[i].property, cases[i].on);
+      expected = apr_estimator_to_bytes (APR_ESTIMATOR (model), NULL);
+      apr_estimator_to_bytes_async (APR_ESTIMATOR (model), G_PRIORITY_DEFAULT, NULL, bytes_cb, &bytes);
+      set (model, cases[i].property, !cases[i].on);
+      while (bytes == NULL)
+        g_main_context_iteration (NULL, TRUE);
+
+      g_assert_true (g_bytes_equal (bytes, expected));
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -337,6 +388,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/linear-regression/file/half-precision", test_load_half_precision);
   g_test_add_func ("/linear-regression/file/larger-than-memory", test_larger_than_memory);
   g_test_add_func ("/linear-regression/file/bytes-keep-everything", test_bytes_keep_everything);
+  g_test_add_func ("/linear-regression/file/async-of-one-moment", test_async_of_one_moment);
 
   return g_test_run ();
 }
