@@ -5,6 +5,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/estimator/apr-estimator.h"
+#include "aprender/tensor/apr-tensor-private.h"
 
 G_STATIC_ASSERT (APR_PARAM_TRANSIENT == 1 << G_PARAM_USER_SHIFT);
 G_STATIC_ASSERT (APR_PARAM_UNSAID == 1 << (G_PARAM_USER_SHIFT + 1));
@@ -98,13 +99,36 @@ vector_to_string (AprTensor *vector)
 }
 
 static gboolean
+check_vector (GObject *object, GParamSpec *pspec, AprTensor *vector, GError **error)
+{
+  gsize n_dims;
+  const gsize *shape;
+  AprDType dtype;
+  g_autofree char *text = NULL;
+
+  if (vector == NULL)
+    return TRUE;
+  shape = apr_tensor_get_shape (vector, &n_dims);
+  dtype = apr_tensor_get_dtype (vector);
+  if (n_dims == 1 && apr_dtype_is_numeric (dtype))
+    return TRUE;
+
+  text = apr_shape_to_string (shape, n_dims);
+  g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
+               "The hyper-parameter “%s” of %s is %s %s, which cannot be stored: only vectors of F16, BF16, "
+               "F32, F64, BOOL and integers can",
+               pspec->name, G_OBJECT_TYPE_NAME (object), apr_dtype_to_string (dtype), text);
+  return FALSE;
+}
+
+static gboolean
 parse_vector (const char *text, GValue *value)
 {
   g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (double));
   const char *at = text;
   gsize n;
 
-  for (;;)
+  while (*text != '\0')
     {
       char *end = NULL;
       double number = g_ascii_strtod (at, &end);
@@ -192,6 +216,8 @@ apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, 
     case G_TYPE_BOXED:
       if (pspec->value_type == APR_TYPE_TENSOR)
         {
+          if (!check_vector (object, pspec, g_value_get_boxed (&value), error))
+            return FALSE;
           *text = vector_to_string (g_value_get_boxed (&value));
           return TRUE;
         }
