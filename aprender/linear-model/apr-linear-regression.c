@@ -550,14 +550,23 @@ void
 apr_linear_regression_set_alphas (AprLinearRegression *self, AprTensor *alphas)
 {
   AprLinearRegressionPrivate *priv;
+  g_autoptr (AprFitted) pending = NULL;
   g_autoptr (AprTensor) before = NULL;
+  g_autoptr (AprTensor) kept_before = NULL;
 
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
 
   priv = apr_linear_regression_get_instance_private (self);
+  pending = apr_estimator_ref_pending (APR_ESTIMATOR (self));
   g_mutex_lock (&priv->lock);
   before = priv->alphas;
   priv->alphas = alphas != NULL ? apr_tensor_ref (alphas) : NULL;
+  /* As other options that the fit of a subclass sets. */
+  if (pending != NULL)
+    {
+      kept_before = priv->kept_alphas;
+      priv->kept_alphas = alphas != NULL ? apr_tensor_ref (alphas) : NULL;
+    }
   g_mutex_unlock (&priv->lock);
 
   if (before != alphas && (before == NULL || alphas == NULL || !apr_tensor_equal (before, alphas)))

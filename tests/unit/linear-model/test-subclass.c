@@ -9,6 +9,7 @@ struct _Scaled
 {
   AprLinearRegression parent_instance;
   double factor;
+  AprTensor *alphas; /* (unowned) (nullable) */
   int n_fits;
 };
 
@@ -39,6 +40,8 @@ scaled_fit (AprEstimator *self,
   TEST_SCALED (self)->n_fits++;
   /* What it sets before it calls the parent's holds for this fit. */
   g_object_set (self, "alpha", 0.0, NULL);
+  if (TEST_SCALED (self)->alphas != NULL)
+    apr_linear_regression_set_alphas (APR_LINEAR_REGRESSION (self), TEST_SCALED (self)->alphas);
   /* The model is busy, for its own fit too. */
   g_assert_true (apr_estimator_get_busy (self));
   g_assert_false (apr_estimator_fit (self, x, y, sample_weight, cancellable, &nested_error));
@@ -159,6 +162,28 @@ test_fit_async_calls_own_fit (void)
   assert_predicts (model, x);
 }
 
+static void
+test_fit_sets_alphas (void)
+{
+  g_autoptr (AprTensor) x = matrix_new (3, 1, (double[]){ 0, 1, 2 });
+  g_autoptr (AprTensor) y = vector_new (3, (double[]){ 1, 3, 5 });
+  g_autoptr (AprTensor) alphas = vector_new (1, (double[]){ 2 });
+  g_autoptr (AprTensor) kept = NULL;
+  g_autoptr (Scaled) model = g_object_new (scaled_get_type (), NULL);
+
+  g_test_summary ("The penalties that a subclass sets in its fit hold for this fit, as alpha does.");
+
+  model->alphas = alphas;
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+  assert_same_double (element (coefficients_of (APR_LINEAR_REGRESSION (model)), 0), 1);
+  kept = apr_linear_regression_get_alphas (APR_LINEAR_REGRESSION (model));
+  g_assert_true (kept == alphas);
+
+  apr_linear_regression_set_alphas (APR_LINEAR_REGRESSION (model), NULL);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+  assert_same_double (element (coefficients_of (APR_LINEAR_REGRESSION (model)), 0), 1);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -167,6 +192,7 @@ main (int argc, char *argv[])
 #define ADD(path, function) g_test_add_func ("/subclass/" path, function)
   ADD ("fit-save-clone", test_fit_save_clone);
   ADD ("fit-async-calls-own-fit", test_fit_async_calls_own_fit);
+  ADD ("fit-sets-alphas", test_fit_sets_alphas);
 #undef ADD
 
   return g_test_run ();
