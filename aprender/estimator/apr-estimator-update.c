@@ -413,7 +413,7 @@ make_source (AprEstimator *self, int io_priority)
  * Sets [property@Apr.Estimator:progress]. This is for the virtual function `fit` of a subclass, in whatever thread
  * it runs, and for threads that this starts; the property notifies in the main context of the caller of the fit.
  * What other threads report of a synchronous fit, whose caller runs no main context, does not notify. Nothing happens
- * where no fit runs, and a fraction below that of before is ignored.
+ * where no fit runs, and a fraction below that of before, or a NaN, is ignored.
  *
  * Since: 0.1
  */
@@ -427,7 +427,7 @@ apr_estimator_report_progress (AprEstimator *self, double fraction)
   g_return_if_fail (APR_IS_ESTIMATOR (self));
 
   g_mutex_lock (&priv->lock);
-  fraction = MIN (fraction, 1);
+  fraction = fraction > 1 ? 1 : fraction; /* a NaN stays one, which is no news */
   is_news = priv->is_updating && fraction > priv->reported;
   is_ours =
     priv->context != NULL ? g_main_context_is_owner (priv->context) : priv->updater == g_thread_self ();

@@ -624,6 +624,8 @@ test_thread_of_fit (void)
   g_signal_connect (model, "notify::progress", G_CALLBACK (count_cb), &n_told);
   g_thread_join (g_thread_new ("report", report_cb, model));
   g_assert_cmpuint (n_told, ==, 0);
+  apr_estimator_report_progress (APR_ESTIMATOR (model), NAN);
+  g_assert_cmpuint (n_told, ==, 0);
   apr_estimator_report_progress (APR_ESTIMATOR (model), 0.5);
   g_assert_cmpuint (n_told, ==, 1);
   g_assert_cmpfloat (apr_estimator_get_progress (APR_ESTIMATOR (model)), ==, 0.5);
