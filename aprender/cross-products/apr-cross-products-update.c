@@ -208,12 +208,14 @@ update_commit (Update *self, AprCrossProducts *state)
   apr_cross_products_lower_precision (state, self->precision);
 }
 
+/* @reserves says whether it is a reservation, which a handler that hears of it may release at once. */
 static gboolean
-begin (AprCrossProducts *self, GError **error)
+begin (AprCrossProducts *self, gboolean reserves, GError **error)
 {
   if (!apr_cross_products_begin (self, error))
     return FALSE;
 
+  g_atomic_int_set (&self->reserved, reserves);
   if (self->progress > 0)
     apr_cross_products_report (self, 0, 1);
   return TRUE;
@@ -230,7 +232,7 @@ update_now (Update *update,
 {
   gboolean done;
 
-  if (!begin (state, error))
+  if (!begin (state, FALSE, error))
     return FALSE;
 
   /* Columns have the state's widths, and no state of columns keeps samples. */
@@ -429,10 +431,9 @@ apr_cross_products_reserve (AprCrossProducts *self, GError **error)
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  if (!begin (self, error))
+  if (!begin (self, TRUE, error))
     return FALSE;
 
-  g_atomic_int_set (&self->reserved, TRUE);
   apr_cross_products_notify_busy (self);
   return TRUE;
 }

@@ -75,8 +75,9 @@ apr_estimator_ref_results (AprEstimator *self)
   return results;
 }
 
-gboolean
-apr_estimator_begin_update (AprEstimator *self, GMainContext *context, int io_priority, GError **error)
+/* @reserves says whether it is a reservation, which a handler that hears of it may release at once. */
+static gboolean
+begin (AprEstimator *self, gboolean reserves, GMainContext *context, int io_priority, GError **error)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
   const AprResultsType *type = APR_ESTIMATOR_GET_CLASS (self)->results_type;
@@ -87,6 +88,7 @@ apr_estimator_begin_update (AprEstimator *self, GMainContext *context, int io_pr
   if (is_free)
     {
       priv->is_updating = TRUE;
+      priv->reserved = reserves;
       priv->begun = apr_fitted_ref (priv->fitted);
       priv->context = context != NULL ? g_main_context_ref (context) : NULL;
       priv->io_priority = io_priority;
@@ -108,6 +110,12 @@ apr_estimator_begin_update (AprEstimator *self, GMainContext *context, int io_pr
   apr_estimator_notify_busy (self);
   apr_estimator_notify_progress (self);
   return TRUE;
+}
+
+gboolean
+apr_estimator_begin_update (AprEstimator *self, GMainContext *context, int io_priority, GError **error)
+{
+  return begin (self, FALSE, context, io_priority, error);
 }
 
 void
@@ -331,19 +339,10 @@ apr_estimator_update (AprEstimator *self,
 gboolean
 apr_estimator_reserve (AprEstimator *self, GError **error)
 {
-  AprEstimatorPrivate *priv;
-
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
 
-  priv = apr_estimator_get_private (self);
   /* No thread is the updater's, so that a fit of this one is another fit too. */
-  if (!apr_estimator_begin_update (self, NULL, G_PRIORITY_DEFAULT, error))
-    return FALSE;
-
-  g_mutex_lock (&priv->lock);
-  priv->reserved = TRUE;
-  g_mutex_unlock (&priv->lock);
-  return TRUE;
+  return begin (self, TRUE, NULL, G_PRIORITY_DEFAULT, error);
 }
 
 /**

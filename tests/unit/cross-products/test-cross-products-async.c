@@ -142,6 +142,12 @@ test_update (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSED)
 }
 
 static void
+release_cb (AprCrossProducts *state, GParamSpec *pspec, gpointer user_data)
+{
+  apr_cross_products_release (state);
+}
+
+static void
 test_reserve (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSED)
 {
   g_autoptr (GError) error = NULL;
@@ -168,6 +174,10 @@ test_reserve (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSED)
   g_assert_no_error (error);
   g_assert_true (apr_cross_products_equal (fixture->state, fixture->expected));
   g_assert_cmpstr (fixture->events->str, ==, "busy idle busy all idle ");
+
+  g_signal_connect (fixture->state, "notify::progress", G_CALLBACK (release_cb), NULL);
+  g_assert_true (apr_cross_products_reserve (fixture->state, &error));
+  g_assert_false (apr_cross_products_get_busy (fixture->state));
 }
 
 static void

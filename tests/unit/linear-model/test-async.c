@@ -118,6 +118,12 @@ note_busy_cb (AprEstimator *model, GParamSpec *pspec, GString *seen)
 }
 
 static void
+release_cb (AprEstimator *model, GParamSpec *pspec, gpointer user_data)
+{
+  apr_estimator_release (model);
+}
+
+static void
 test_reserve (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (GString) seen = g_string_new (NULL);
@@ -155,6 +161,9 @@ test_reserve (Fixture *fixture, gconstpointer data)
   apr_estimator_release (fixture->model);
   g_assert_cmpstr (seen->str, ==, "busy busy idle ");
   g_signal_handlers_disconnect_by_data (fixture->model, seen);
+  g_signal_connect (fixture->model, "notify::busy", G_CALLBACK (release_cb), NULL);
+  g_assert_true (apr_estimator_reserve (fixture->model, &error));
+  g_assert_false (apr_estimator_get_busy (fixture->model));
   fit (fixture);
 }
 
