@@ -46,8 +46,14 @@ apr_estimator_set_names (AprEstimator *self, const char *const *names, GError **
       g_propagate_error (error, g_steal_pointer (&local_error));
       return FALSE;
     }
-  if (!apr_feature_names_equal (before->feature_names, after->feature_names))
-    g_object_notify (G_OBJECT (self), "feature-names");
+  if (apr_feature_names_equal (before->feature_names, after->feature_names))
+    return TRUE;
+
+  g_object_freeze_notify (G_OBJECT (self));
+  g_object_notify (G_OBJECT (self), "feature-names");
+  if (after->results != NULL)
+    after->type->notify_names (self, after->results);
+  g_object_thaw_notify (G_OBJECT (self));
   return TRUE;
 }
 

@@ -45,6 +45,11 @@ results_notify (AprEstimator *self, gconstpointer before, gconstpointer after)
 {
 }
 
+static void
+results_notify_names (AprEstimator *self, gconstpointer results)
+{
+}
+
 static const AprResultsType results_type = {
   .begin = results_begin,
   .ref = results_ref,
@@ -52,6 +57,7 @@ static const AprResultsType results_type = {
   .save_tensors = apr_estimator_save_results,
   .save = results_save,
   .notify = results_notify,
+  .notify_names = results_notify_names,
 };
 
 /* With those of @results, if there are any. */

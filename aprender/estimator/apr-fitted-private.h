@@ -20,6 +20,9 @@ typedef struct
 
   /* Notifies of the subclass's properties that differ; either may be %NULL. */
   void (*notify) (AprEstimator *self, gconstpointer before, gconstpointer after);
+
+  /* Notifies of those that hold names of features, when only these change. */
+  void (*notify_names) (AprEstimator *self, gconstpointer results);
 } AprResultsType;
 
 /* All that an estimator knows from its fit: an immutable value, which a fit replaces as a whole. Readers take a

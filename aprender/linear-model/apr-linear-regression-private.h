@@ -74,6 +74,8 @@ gboolean apr_linear_regression_load_tensors (
 void
 apr_linear_regression_notify_results (AprEstimator *estimator, gconstpointer before, gconstpointer after);
 
+void apr_linear_regression_notify_names (AprEstimator *estimator, gconstpointer results);
+
 /* What inference is computed from; @fitted has results with cross products. */
 AprInferenceSource apr_linear_regression_get_source (const AprFitted *fitted);
 

@@ -485,6 +485,15 @@ apr_linear_regression_notify_results (AprEstimator *estimator, gconstpointer bef
     g_object_notify_by_pspec (object, properties[PROP_HAS_STATISTICS]);
 }
 
+void
+apr_linear_regression_notify_names (AprEstimator *estimator, gconstpointer results)
+{
+  const GArray *dependent = ((const AprLinearResults *) results)->dependent;
+
+  if (dependent != NULL && dependent->len > 0)
+    g_object_notify_by_pspec (G_OBJECT (estimator), properties[PROP_DEPENDENT_FEATURES]);
+}
+
 static void
 apr_linear_regression_init (AprLinearRegression *self)
 {

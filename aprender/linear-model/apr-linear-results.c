@@ -220,4 +220,5 @@ const AprResultsType apr_linear_results_type = {
   .save_tensors = apr_linear_regression_save_tensors,
   .save = apr_linear_regression_save_results,
   .notify = apr_linear_regression_notify_results,
+  .notify_names = apr_linear_regression_notify_names,
 };

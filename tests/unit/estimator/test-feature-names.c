@@ -186,6 +186,30 @@ test_fitted (Fixture *fixture, gconstpointer data)
   g_test_trap_assert_stderr ("*AprLinearRegression*3 feature names, but the model was fitted with 2*");
 }
 
+static void
+test_dependent (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (AprTensor) x = matrix_new (3, 2, (double[]){ 1, 1, 2, 2, 4, 4 });
+  g_autoptr (AprTensor) y = vector_new (3, (double[]){ 1, 2, 4 });
+  g_auto (GStrv) dependent = NULL;
+
+  g_test_summary ("The names of the features that depend on others change with the names of all.");
+
+  g_assert_true (apr_estimator_fit (fixture->model, fixture->x, fixture->y, NULL, NULL, NULL));
+  g_signal_connect (fixture->model, "notify::dependent-features", G_CALLBACK (on_notify), fixture);
+  g_object_set (fixture->model, "feature-names", names, NULL);
+  g_assert_cmpint (fixture->n_notified, ==, 1);
+
+  g_assert_true (apr_estimator_fit (fixture->model, x, y, NULL, NULL, NULL));
+  fixture->n_notified = 0;
+  g_object_set (fixture->model, "feature-names", NULL, NULL);
+  g_assert_cmpint (fixture->n_notified, ==, 2);
+  g_object_set (fixture->model, "feature-names", names, NULL);
+  g_assert_cmpint (fixture->n_notified, ==, 4);
+  dependent = apr_linear_regression_get_dependent_features (APR_LINEAR_REGRESSION (fixture->model));
+  g_assert_cmpstrv (dependent, names + 1);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -196,6 +220,7 @@ main (int argc, char *argv[])
   ADD ("fit-checks", test_fit_checks);
   ADD ("set-beside-first-fit", test_set_beside_first_fit);
   ADD ("fitted", test_fitted);
+  ADD ("dependent", test_dependent);
 #undef ADD
 
   return g_test_run ();
