@@ -325,10 +325,7 @@ apr_exact_sums_add_rows (AprExactSums *self,
   if (!summed || !job.base.stop || g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
 
-  if (apr_rows_check_finite (&job.base.x, error) && apr_rows_check_finite (&job.base.y, error) &&
-      (weights == NULL || apr_rows_check_weights (weights, error)))
-    g_set_error_literal (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-                         "The samples were changed by somebody else while they were summed");
+  apr_rows_set_error (&job.base.x, &job.base.y, weights, error);
   return FALSE;
 }
 

@@ -88,4 +88,8 @@ gboolean apr_rows_check_finite (const AprRows *self, GError **error);
 /* Fails where an element cannot be a weight: where it is negative, not finite, or equal to no double. */
 gboolean apr_rows_check_weights (const AprRows *self, GError **error);
 
+/* Says which of the samples could not be summed. Where all can be, somebody has changed them since. @weights may be
+ * %NULL. */
+void apr_rows_set_error (const AprRows *x, const AprRows *y, const AprRows *weights, GError **error);
+
 G_END_DECLS

@@ -530,3 +530,12 @@ apr_rows_check_weights (const AprRows *self, GError **error)
 
   return TRUE;
 }
+
+void
+apr_rows_set_error (const AprRows *x, const AprRows *y, const AprRows *weights, GError **error)
+{
+  if (apr_rows_check_finite (x, error) && apr_rows_check_finite (y, error) &&
+      (weights == NULL || apr_rows_check_weights (weights, error)))
+    g_set_error_literal (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                         "The samples were changed by somebody else while they were summed");
+}

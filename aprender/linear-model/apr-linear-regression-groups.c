@@ -464,7 +464,10 @@ run_fit_groups (AprEstimator *estimator, gpointer user_data, GCancellable *cance
       return FALSE;
     }
   if (call.stop)
-    return apr_rows_check_finite (&call.rows[0], error) && apr_rows_check_finite (&call.rows[1], error);
+    {
+      apr_rows_set_error (&call.rows[0], &call.rows[1], call.data[2] != NULL ? &call.rows[2] : NULL, error);
+      return FALSE;
+    }
 
   arguments->results[0] = take_result (&call);
   arguments->free_result = g_object_unref;
