@@ -169,11 +169,9 @@ update_run (Update *self,
             GError **error)
 {
   gsize n_samples = apr_tensor_get_shape (self->x, NULL)[0];
-  gsize n_dims;
-  const gsize *y_shape = apr_tensor_get_shape (self->y, &n_dims);
 
   if (!apr_cross_products_check_widths (state, apr_tensor_get_shape (self->x, NULL)[1],
-                                        n_dims == 2 ? y_shape[1] : 1, "Samples", error))
+                                        apr_estimator_count_targets (self->y), "Samples", error))
     return FALSE;
   if (n_samples == 0)
     return !g_cancellable_set_error_if_cancelled (cancellable, error);
@@ -322,13 +320,10 @@ apr_cross_products_update (AprCrossProducts *self,
                            GCancellable *cancellable,
                            GError **error)
 {
-  gsize n_features;
-  gsize n_targets;
-
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
 
-  return apr_estimator_check_samples (x, y, sample_weight, &n_features, &n_targets, error) &&
+  return apr_estimator_check_samples (x, y, sample_weight, error) &&
          apr_cross_products_update_with (self, x, y, sample_weight, self->precision, self->n_threads,
                                          cancellable, report_cb, self, error);
 }
@@ -342,11 +337,8 @@ write_update (AprCrossProducts *updated,
               GError **error)
 {
   const Update *update = data;
-  gsize n_features;
-  gsize n_targets;
 
-  return apr_estimator_check_samples (update->x, update->y, update->sample_weight, &n_features, &n_targets,
-                                      error) &&
+  return apr_estimator_check_samples (update->x, update->y, update->sample_weight, error) &&
          apr_cross_products_update_with (updated, update->x, update->y, update->sample_weight,
                                          update->precision, update->n_threads, cancellable, progress,
                                          progress_data, error);

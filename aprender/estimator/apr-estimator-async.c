@@ -232,13 +232,11 @@ apr_estimator_fit_async (AprEstimator *self,
 {
   AprEstimatorCall *call;
   GError *error = NULL;
-  gsize n_features;
-  gsize n_targets;
 
   g_return_if_fail (APR_IS_ESTIMATOR (self));
   g_return_if_fail (x != NULL);
 
-  if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, &error))
+  if (!apr_estimator_check_fit (x, y, sample_weight, &error))
     {
       apr_estimator_return_error (self, apr_estimator_fit_async, error, callback, user_data);
       return;

@@ -14,17 +14,17 @@ gboolean apr_estimator_check_x (AprTensor *x, gsize *n_samples, gsize *n_feature
 /* That there is a y: a table whose targets nobody has named has none, and NULL arrives here. */
 gboolean apr_estimator_check_y (AprTensor *y, GError **error);
 
-gboolean apr_estimator_check_samples (
-  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
+/* Of a vector, or a matrix. */
+gsize apr_estimator_count_targets (AprTensor *y);
+
+gboolean apr_estimator_check_samples (AprTensor *x, AprTensor *y, AprTensor *sample_weight, GError **error);
 
 /* The same, and that there are any. */
-gboolean apr_estimator_check_fit (
-  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
+gboolean apr_estimator_check_fit (AprTensor *x, AprTensor *y, AprTensor *sample_weight, GError **error);
 
 /* The same of samples that come beside others: there may be none, as in a batch of a stream from which a filter took
  * all rows away. */
-gboolean apr_estimator_check_more (
-  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error);
+gboolean apr_estimator_check_more (AprTensor *x, AprTensor *y, AprTensor *sample_weight, GError **error);
 
 /* What a model of such data is computed in: F32 for F16, BF16 and F32, else F64. */
 AprDType apr_estimator_choose_dtype (AprDType x);

@@ -95,15 +95,24 @@ apr_estimator_check_y (AprTensor *y, GError **error)
   return FALSE;
 }
 
+gsize
+apr_estimator_count_targets (AprTensor *y)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (y, &n_dims);
+
+  return n_dims == 2 ? shape[1] : 1;
+}
+
 gboolean
-apr_estimator_check_samples (
-  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error)
+apr_estimator_check_samples (AprTensor *x, AprTensor *y, AprTensor *sample_weight, GError **error)
 {
   gsize n_dims;
   gsize n_samples;
+  gsize n_features;
   const gsize *shape;
 
-  if (!check_matrix (x, &n_samples, n_features, error) || !apr_estimator_check_y (y, error))
+  if (!check_matrix (x, &n_samples, &n_features, error) || !apr_estimator_check_y (y, error))
     return FALSE;
 
   shape = apr_tensor_get_shape (y, &n_dims);
@@ -115,7 +124,6 @@ apr_estimator_check_samples (
                    "y must have the shape [n_samples] or [n_samples, n_targets], but it has %s", text);
       return FALSE;
     }
-  *n_targets = n_dims == 2 ? shape[1] : 1;
 
   if (shape[0] != n_samples)
     {
@@ -128,11 +136,16 @@ apr_estimator_check_samples (
          (sample_weight == NULL || check_sample_weight (sample_weight, n_samples, error));
 }
 
-/* That there are samples of something. */
+/* That there are features and targets, and at least so many samples. */
 static gboolean
-check_sizes (gsize n_samples, gsize n_features, gsize n_targets, GError **error)
+check_sizes (AprTensor *x, AprTensor *y, gsize min_samples, GError **error)
 {
-  if (n_samples > 0 && n_features > 0 && n_targets > 0)
+  const gsize *shape = apr_tensor_get_shape (x, NULL);
+  gsize n_samples = shape[0];
+  gsize n_features = shape[1];
+  gsize n_targets = apr_estimator_count_targets (y);
+
+  if (n_samples >= min_samples && n_features > 0 && n_targets > 0)
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
@@ -144,25 +157,15 @@ check_sizes (gsize n_samples, gsize n_features, gsize n_targets, GError **error)
 }
 
 gboolean
-apr_estimator_check_fit (
-  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error)
+apr_estimator_check_fit (AprTensor *x, AprTensor *y, AprTensor *sample_weight, GError **error)
 {
-  return apr_estimator_check_samples (x, y, sample_weight, n_features, n_targets, error) &&
-         check_sizes (apr_tensor_get_shape (x, NULL)[0], *n_features, *n_targets, error);
+  return apr_estimator_check_samples (x, y, sample_weight, error) && check_sizes (x, y, 1, error);
 }
 
 gboolean
-apr_estimator_check_more (
-  AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize *n_features, gsize *n_targets, GError **error)
+apr_estimator_check_more (AprTensor *x, AprTensor *y, AprTensor *sample_weight, GError **error)
 {
-  gsize n_samples;
-
-  if (!apr_estimator_check_samples (x, y, sample_weight, n_features, n_targets, error))
-    return FALSE;
-
-  n_samples = apr_tensor_get_shape (x, NULL)[0];
-  return (n_samples == 0 && *n_features > 0 && *n_targets > 0) ||
-         check_sizes (n_samples, *n_features, *n_targets, error);
+  return apr_estimator_check_samples (x, y, sample_weight, error) && check_sizes (x, y, 0, error);
 }
 
 static gboolean

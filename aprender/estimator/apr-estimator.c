@@ -468,9 +468,7 @@ apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *can
   AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
   g_autoptr (GError) local_error = NULL;
   gsize n_features = apr_tensor_get_shape (call->x, NULL)[1];
-  gsize n_dims;
-  const gsize *y_shape = apr_tensor_get_shape (call->y, &n_dims);
-  gsize n_targets = n_dims == 2 ? y_shape[1] : 1;
+  gsize n_targets = apr_estimator_count_targets (call->y);
 
   if (!apr_estimator_check_begun_names (self, n_features, n_targets, error))
     return FALSE;
@@ -521,13 +519,11 @@ apr_estimator_fit (AprEstimator *self,
                    GError **error)
 {
   AprEstimatorCall call = { .x = x, .y = y, .sample_weight = sample_weight };
-  gsize n_features;
-  gsize n_targets;
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
 
-  return apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) &&
+  return apr_estimator_check_fit (x, y, sample_weight, error) &&
          apr_estimator_update (self, apr_estimator_run_fit, &call, cancellable, error);
 }
 

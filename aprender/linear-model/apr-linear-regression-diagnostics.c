@@ -75,12 +75,13 @@ check_samples (const AprInference *inference,
                const AprRun *run,
                GError **error)
 {
-  gsize n_features;
   gsize n_targets;
 
-  if (!apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) ||
-      !apr_estimator_check_n_features ("X", n_features, inference->n_terms - inference->first, error))
+  if (!apr_estimator_check_fit (x, y, sample_weight, error) ||
+      !apr_estimator_check_n_features ("X", apr_tensor_get_shape (x, NULL)[1],
+                                       inference->n_terms - inference->first, error))
     return FALSE;
+  n_targets = apr_estimator_count_targets (y);
   if (n_targets == inference->n_targets && target < n_targets)
     return check_sums (results->cross_products, x, y, sample_weight, run, error);
 

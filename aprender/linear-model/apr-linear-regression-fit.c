@@ -120,8 +120,6 @@ fit_samples (AprLinearRegression *self,
 {
   g_auto (Fit) fit = { NULL };
   g_autoptr (AprCrossProducts) sums = NULL;
-  gsize n_dims;
-  const gsize *y_shape = apr_tensor_get_shape (y, &n_dims);
   const gsize *x_shape = apr_tensor_get_shape (x, NULL);
 
   /* To solve for p coefficients takes about as long as to sum 3 p rows. */
@@ -130,13 +128,13 @@ fit_samples (AprLinearRegression *self,
     return FALSE;
 
   sums = state != NULL ? apr_cross_products_copy (state)
-                       : apr_cross_products_new (x_shape[1], n_dims == 2 ? y_shape[1] : 1, error);
+                       : apr_cross_products_new (x_shape[1], apr_estimator_count_targets (y), error);
   if (sums == NULL)
     return FALSE;
 
   return apr_cross_products_update_with (sums, x, y, sample_weight, fit.options.precision,
                                          fit.options.n_threads, cancellable, tell_rows, &fit, error) &&
-         fit_solve (&fit, g_steal_pointer (&sums), n_dims, error);
+         fit_solve (&fit, g_steal_pointer (&sums), apr_tensor_get_n_dims (y), error);
 }
 
 gboolean
@@ -289,9 +287,7 @@ run_partial_fit (AprEstimator *estimator, gpointer user_data, GCancellable *canc
   AprEstimatorCall *call = user_data;
   g_autoptr (AprLinearResults) results = apr_linear_regression_ref_results (self);
   const gsize *x_shape = apr_tensor_get_shape (call->x, NULL);
-  gsize n_dims;
-  const gsize *y_shape = apr_tensor_get_shape (call->y, &n_dims);
-  gsize n_targets = n_dims == 2 ? y_shape[1] : 1;
+  gsize n_targets = apr_estimator_count_targets (call->y);
 
   if (results != NULL && !apr_linear_regression_check_state (self, results, "add samples to", error))
     return FALSE;
@@ -335,13 +331,11 @@ apr_linear_regression_partial_fit (AprLinearRegression *self,
                                    GError **error)
 {
   AprEstimatorCall call = { .x = x, .y = y, .sample_weight = sample_weight };
-  gsize n_features;
-  gsize n_targets;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
 
-  return apr_estimator_check_more (x, y, sample_weight, &n_features, &n_targets, error) &&
+  return apr_estimator_check_more (x, y, sample_weight, error) &&
          apr_estimator_update (APR_ESTIMATOR (self), run_partial_fit, &call, cancellable, error);
 }
 
@@ -378,13 +372,11 @@ apr_linear_regression_partial_fit_async (AprLinearRegression *self,
 {
   AprEstimatorCall *call;
   GError *error = NULL;
-  gsize n_features;
-  gsize n_targets;
 
   g_return_if_fail (APR_IS_LINEAR_REGRESSION (self));
   g_return_if_fail (x != NULL);
 
-  if (!apr_estimator_check_more (x, y, sample_weight, &n_features, &n_targets, &error))
+  if (!apr_estimator_check_more (x, y, sample_weight, &error))
     {
       apr_estimator_return_error (APR_ESTIMATOR (self), apr_linear_regression_partial_fit_async, error,
                                   callback, user_data);

@@ -450,8 +450,7 @@ run_fit_groups (AprEstimator *estimator, gpointer user_data, GCancellable *cance
                        .progress = report,
                        .progress_data = &call };
   call.n_features = apr_tensor_get_shape (arguments->x, NULL)[1];
-  call.n_targets =
-    apr_tensor_get_n_dims (arguments->y) == 2 ? apr_tensor_get_shape (arguments->y, NULL)[1] : 1;
+  call.n_targets = apr_estimator_count_targets (arguments->y);
   if (!prepare (&call, arguments->groups, error))
     return FALSE;
 
@@ -477,10 +476,7 @@ run_fit_groups (AprEstimator *estimator, gpointer user_data, GCancellable *cance
 static gboolean
 check_arguments (AprTensor *x, AprTensor *y, AprTensor *groups, AprTensor *sample_weight, GError **error)
 {
-  gsize n_features;
-  gsize n_targets;
-
-  return apr_estimator_check_fit (x, y, sample_weight, &n_features, &n_targets, error) &&
+  return apr_estimator_check_fit (x, y, sample_weight, error) &&
          apr_row_groups_check (groups, apr_tensor_get_shape (x, NULL)[0], error);
 }
 
