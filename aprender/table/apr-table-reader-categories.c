@@ -50,9 +50,9 @@ collect (AprTableReader *self, GPtrArray *all, GCancellable *cancellable, GError
 
       if (block == NULL)
         return self->finished;
-      ok = block->error != NULL || block->no_memory
-           ? apr_table_reader_fail_with_block (self, block, cancellable, error)
-           : merge (self, all, block, error);
+      if (block->error != NULL || block->no_memory)
+        return apr_table_reader_fail_with_block (self, block, cancellable, error);
+      ok = merge (self, all, block, error);
       self->n_lines += block->n_lines;
       apr_table_block_free (block);
     }

@@ -51,9 +51,10 @@ void apr_table_reader_leave (AprTableReader *self);
  * finished */
 AprTableBlock *apr_table_reader_load_block (AprTableReader *self, GCancellable *cancellable, GError **error);
 
-/* Fails with what is wrong with a block. */
+/* Fails with what is wrong with a block, or because it is cancelled meanwhile: then the block is the next one again.
+ * @block is (transfer full). */
 gboolean apr_table_reader_fail_with_block (AprTableReader *self,
-                                           const AprTableBlock *block,
+                                           AprTableBlock *block,
                                            GCancellable *cancellable,
                                            GError **error);
 

@@ -221,45 +221,59 @@ apr_table_reader_load_block (AprTableReader *self, GCancellable *cancellable, GE
   return block;
 }
 
-/* Counts the numbers that are missing in the rest of the table, so that one look tells whether dropping rows will do.
- * */
+/* Adds the numbers that are missing in the rest of the table to those of a block, so that one look tells whether
+ * dropping rows will do. Fails only if it is cancelled: what stops the stream otherwise comes after what is wrong. */
+static gboolean
+count_missing (AprTableReader *self, AprTableBlock *first, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GError) local_error = NULL;
+  AprTableBlock *block;
+
+  while (first->n_missing > 0 &&
+         (block = apr_table_reader_load_block (self, cancellable, &local_error)) != NULL)
+    {
+      first->n_missing += block->n_missing;
+      apr_table_block_free (block);
+    }
+  if (!g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return TRUE;
+
+  g_propagate_error (error, g_steal_pointer (&local_error));
+  return FALSE;
+}
+
+static void
+set_error_of_block (AprTableReader *self, const AprTableBlock *block)
+{
+  g_autofree char *message = NULL;
+
+  if (block->n_missing == 0)
+    message = g_strdup (block->error);
+  else if (block->n_missing == 1)
+    message = g_strdup_printf ("%s (drop-missing)", block->error);
+  else
+    message = g_strdup_printf ("%s; %" G_GSIZE_FORMAT " numbers are missing in all (drop-missing)",
+                               block->error, block->n_missing);
+  self->n_missing = block->n_missing;
+  set_error_at (self, self->n_lines + block->error_line, message);
+}
+
 gboolean
 apr_table_reader_fail_with_block (AprTableReader *self,
-                                  const AprTableBlock *first,
+                                  AprTableBlock *block,
                                   GCancellable *cancellable,
                                   GError **error)
 {
-  guint64 n_missing = first->n_missing;
-  guint64 line = self->n_lines + first->error_line;
-  g_autofree char *message = g_strdup (first->error);
-
-  if (first->no_memory)
+  if (block->no_memory)
+    g_set_error (&self->error, APR_ERROR, APR_ERROR_NO_MEMORY, "%s: no memory for so much data", self->name);
+  else if (count_missing (self, block, cancellable, error))
+    set_error_of_block (self, block);
+  else
     {
-      g_set_error (&self->error, APR_ERROR, APR_ERROR_NO_MEMORY, "%s: no memory for so much data",
-                   self->name);
-      return fail (self, error);
+      apr_table_source_put_back (self->source, block);
+      return FALSE;
     }
-
-  while (n_missing > 0)
-    {
-      AprTableBlock *block = apr_table_reader_load_block (self, cancellable, NULL);
-
-      if (block == NULL)
-        break;
-      n_missing += block->n_missing;
-      apr_table_block_free (block);
-    }
-  self->n_missing = n_missing;
-  if (n_missing > 0)
-    {
-      g_autofree char *alone = g_steal_pointer (&message);
-
-      message = n_missing == 1
-                ? g_strdup_printf ("%s (drop-missing)", alone)
-                : g_strdup_printf ("%s; %" G_GUINT64_FORMAT " numbers are missing in all (drop-missing)",
-                                   alone, n_missing);
-    }
-  set_error_at (self, line, message);
+  apr_table_block_free (block);
 
   return fail (self, error);
 }
@@ -337,11 +351,7 @@ load_rows (AprTableReader *self, Rows *rows, GCancellable *cancellable, GError *
       if (block == NULL)
         break;
       if (block->error != NULL || block->no_memory)
-        {
-          apr_table_reader_fail_with_block (self, block, cancellable, error);
-          apr_table_block_free (block);
-          return FALSE;
-        }
+        return apr_table_reader_fail_with_block (self, block, cancellable, error);
       taken = block->n_rows > 0;
       if (taken)
         {

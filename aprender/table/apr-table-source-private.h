@@ -35,6 +35,9 @@ void apr_table_source_start (AprTableSource *self, const AprTableFormat *format,
 /* Waits for the next block. Returns: (transfer full) (nullable): %NULL at the end, and after an error */
 AprTableBlock *apr_table_source_take (AprTableSource *self, GCancellable *cancellable, GError **error);
 
+/* Makes a block that was taken the next one to be taken, one at a time. @block is (transfer full). */
+void apr_table_source_put_back (AprTableSource *self, AprTableBlock *block);
+
 /* The bytes taken from the stream so far, before they were decompressed. */
 guint64 apr_table_source_get_n_bytes (AprTableSource *self);
 

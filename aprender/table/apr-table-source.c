@@ -43,7 +43,8 @@ struct _AprTableSource
 
   AprTableText first; /* what was peeked at, until it is taken */
   gboolean has_first;
-  AprTableText text; /* where no thread reads ahead: what blocks are parsed from */
+  AprTableText text;       /* where no thread reads ahead: what blocks are parsed from */
+  AprTableBlock *put_back; /* (owned) (nullable) a block that is taken again before the others */
 
   guint n_threads;
   GPtrArray *threads;        /* (element-type GThread) none for a table that is read already */
@@ -226,6 +227,7 @@ apr_table_source_free (AprTableSource *self)
   g_clear_error (&self->error);
   apr_table_text_clear (&self->first);
   apr_table_text_clear (&self->text);
+  g_clear_pointer (&self->put_back, apr_table_block_free);
   g_free (self->rest);
   g_object_unref (self->cancellable);
   g_object_unref (self->stream);
@@ -590,6 +592,8 @@ apr_table_source_take (AprTableSource *self, GCancellable *cancellable, GError *
 
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return NULL;
+  if (self->put_back != NULL)
+    return g_steal_pointer (&self->put_back);
 
   if (self->threads->len > 0)
     {
@@ -606,6 +610,12 @@ apr_table_source_take (AprTableSource *self, GCancellable *cancellable, GError *
     g_propagate_error (error, g_steal_pointer (&local_error));
 
   return block;
+}
+
+void
+apr_table_source_put_back (AprTableSource *self, AprTableBlock *block)
+{
+  self->put_back = block;
 }
 
 guint64

@@ -16,6 +16,18 @@ __wrap_g_task_return_pointer (GTask *task, gpointer result, GDestroyNotify free_
   __real_g_task_return_pointer (task, result, free_result);
 }
 
+/* Without a thread that reads ahead, the caller's thread reads the stream, and knows its cancellable. */
+GThread *__real_g_thread_try_new (const char *name, GThreadFunc function, gpointer data, GError **error);
+GThread *__wrap_g_thread_try_new (const char *name, GThreadFunc function, gpointer data, GError **error);
+
+static gboolean has_no_threads;
+
+GThread *
+__wrap_g_thread_try_new (const char *name, GThreadFunc function, gpointer data, GError **error)
+{
+  return has_no_threads ? NULL : __real_g_thread_try_new (name, function, data, error);
+}
+
 static void
 test_cancel (void)
 {
@@ -44,6 +56,7 @@ struct _SlowStream
 {
   GInputStream parent_instance;
   const char *text;
+  gsize max_count;
   guint n_reads;
   guint cancelled_read;
 };
@@ -54,7 +67,7 @@ static gssize
 slow_stream_read (GInputStream *stream, void *buffer, gsize count, GCancellable *cancellable, GError **error)
 {
   SlowStream *self = SLOW_STREAM (stream);
-  gsize n = MIN (MIN (count, 3), strlen (self->text));
+  gsize n = MIN (MIN (count, self->max_count), strlen (self->text));
 
   if (self->n_reads++ == self->cancelled_read)
     {
@@ -77,6 +90,7 @@ slow_stream_class_init (SlowStreamClass *klass)
 static void
 slow_stream_init (SlowStream *self)
 {
+  self->max_count = 3;
 }
 
 static void
@@ -105,6 +119,52 @@ test_cancel_within (void)
       g_assert_cmpfloat (g_array_index (values, double, 0), ==, 101);
       g_assert_cmpfloat (g_array_index (values, double, 1), ==, 102);
     }
+}
+
+static void
+test_cancel_count (void)
+{
+  const char *columns[] = { "a", NULL };
+  g_autoptr (GString) text = g_string_new ("a\nNA\n");
+  guint n_cancelled = 0;
+  guint i;
+
+  g_test_summary ("If a read is cancelled while missing numbers are counted, the next one counts them all.");
+
+  while (text->len < 3 << 20)
+    g_string_append (text, "1.25\n");
+  g_string_append (text, "NA\n");
+
+  has_no_threads = TRUE;
+  for (i = 0; i < 40; i++)
+    {
+      gboolean collects = i % 2 == 1;
+      g_autoptr (SlowStream) stream = g_object_new (SLOW_TYPE_STREAM, NULL);
+      g_autoptr (AprTableReader) reader = apr_table_reader_new (G_INPUT_STREAM (stream), "data");
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GError) error = NULL;
+      g_auto (GStrv) names = NULL;
+
+      stream->text = text->str;
+      stream->max_count = 1 << 18;
+      stream->cancelled_read = i / 2;
+      if (collects)
+        names = apr_table_reader_read_categories (reader, columns, cancellable, &error);
+      g_assert_false (!collects && apr_table_reader_read (reader, NULL, NULL, NULL, cancellable, &error));
+      if (g_cancellable_is_cancelled (cancellable))
+        {
+          n_cancelled++;
+          g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+          g_assert_cmpuint (apr_table_reader_get_n_missing (reader), ==, 0);
+          g_clear_error (&error);
+          g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+        }
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+      g_assert_nonnull (strstr (error->message, "2 numbers are missing in all"));
+      g_assert_cmpuint (apr_table_reader_get_n_missing (reader), ==, 2);
+    }
+  has_no_threads = FALSE;
+  g_assert_cmpuint (n_cancelled, >, 12);
 }
 
 static void
@@ -214,6 +274,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/table-cancel/before", test_cancel);
   g_test_add_func ("/table-cancel/within", test_cancel_within);
+  g_test_add_func ("/table-cancel/count", test_cancel_count);
   g_test_add_func ("/table-cancel/late", test_cancel_late);
   g_test_add_func ("/table-cancel/names", test_names);
   g_test_add_func ("/table-cancel/categories-late", test_cancel_categories_late);
