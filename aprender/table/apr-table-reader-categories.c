@@ -154,6 +154,7 @@ apr_table_reader_read_categories (AprTableReader *self,
     return NULL;
   names = load_categories (self, columns, cancellable, error);
   apr_table_reader_leave (self);
+  apr_table_reader_notify_state (self);
 
   return names;
 }
@@ -226,6 +227,8 @@ apr_table_reader_read_categories_async (AprTableReader *self,
 char **
 apr_table_reader_read_categories_finish (AprTableReader *self, GAsyncResult *result, GError **error)
 {
+  GError *local_error = NULL;
+  char **names;
   GTask *task;
 
   g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
@@ -234,5 +237,14 @@ apr_table_reader_read_categories_finish (AprTableReader *self, GAsyncResult *res
   task = apr_task_check (result, self, apr_table_reader_read_categories_async,
                          "apr_table_reader_read_categories_async", error);
 
-  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
+  if (task == NULL)
+    return NULL;
+
+  names = g_task_propagate_pointer (task, &local_error);
+  if (!g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_PENDING))
+    apr_table_reader_notify_state (self);
+  if (local_error != NULL)
+    g_propagate_error (error, local_error);
+
+  return names;
 }

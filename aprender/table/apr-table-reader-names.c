@@ -30,7 +30,6 @@ load_names (AprTableReader *self, GCancellable *cancellable, GError **error)
 gboolean
 apr_table_reader_read_names (AprTableReader *self, GCancellable *cancellable, GError **error)
 {
-  gboolean known;
   gboolean read;
 
   g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
@@ -39,18 +38,16 @@ apr_table_reader_read_names (AprTableReader *self, GCancellable *cancellable, GE
 
   if (!apr_table_reader_enter (self, error))
     return FALSE;
-  known = self->columns != NULL;
   read = load_names (self, cancellable, error);
   apr_table_reader_leave (self);
-  if (read && !known)
-    g_object_notify (G_OBJECT (self), "names");
+  if (read)
+    apr_table_reader_notify_state (self);
 
   return read;
 }
 
-/* Whether the names were known before is the task's data. */
 static void
-read_in_thread (GTask *task, gpointer reader, G_GNUC_UNUSED gpointer known, GCancellable *cancellable)
+read_in_thread (GTask *task, gpointer reader, G_GNUC_UNUSED gpointer task_data, GCancellable *cancellable)
 {
   AprTableReader *self = reader;
   GError *error = NULL;
@@ -93,14 +90,10 @@ apr_table_reader_read_names_async (AprTableReader *self,
   g_task_set_priority (task, io_priority);
   /* Names that were read before it could be cancelled are there. */
   g_task_set_check_cancellable (task, FALSE);
-  if (!apr_table_reader_enter (self, &error))
-    {
-      g_task_return_error (task, error);
-      return;
-    }
-
-  g_task_set_task_data (task, GINT_TO_POINTER (self->columns != NULL), NULL);
-  apr_task_run_in_thread (task, read_in_thread);
+  if (apr_table_reader_enter (self, &error))
+    apr_task_run_in_thread (task, read_in_thread);
+  else
+    g_task_return_error (task, error);
 }
 
 /**
@@ -130,8 +123,8 @@ apr_table_reader_read_names_finish (AprTableReader *self, GAsyncResult *result, 
     return FALSE;
 
   read = g_task_propagate_boolean (task, error);
-  if (read && !GPOINTER_TO_INT (g_task_get_task_data (task)))
-    g_object_notify (G_OBJECT (self), "names");
+  if (read)
+    apr_table_reader_notify_state (self);
 
   return read;
 }

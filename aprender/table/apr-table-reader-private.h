@@ -7,6 +7,18 @@
 
 G_BEGIN_DECLS
 
+/* What properties say of the rows that have been read. */
+typedef struct
+{
+  gboolean has_names;
+  gboolean has_features; /* that are those of the table, not chosen */
+  guint64 n_rows;
+  guint64 n_dropped;
+  guint64 n_missing;
+  guint64 n_bytes;
+  double progress;
+} AprTableState;
+
 struct _AprTableReader
 {
   GObject parent_instance;
@@ -25,8 +37,8 @@ struct _AprTableReader
   AprTableColumns *columns; /* (owned) (nullable) */
   AprTableFormat format;
   gboolean started;
-  gboolean features_told; /* that they are known */
-  guint64 size;           /* of the stream, 0 where it is not known */
+  guint64 size;       /* of the stream, 0 where it is not known */
+  AprTableState told; /* when properties were notified last */
 
   guint64 n_lines; /* before the next block */
   guint64 n_rows;
@@ -57,6 +69,9 @@ gboolean apr_table_reader_fail_with_block (AprTableReader *self,
                                            AprTableBlock *block,
                                            GCancellable *cancellable,
                                            GError **error);
+
+/* Notifies the properties that have changed since it did so last, in the caller's thread. */
+void apr_table_reader_notify_state (AprTableReader *self);
 
 /* Of a file, in bytes; 0 where the size is not known. @stream is nullable. */
 guint64 apr_table_reader_find_size (GInputStream *stream);

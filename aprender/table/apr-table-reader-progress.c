@@ -19,6 +19,40 @@ apr_table_reader_find_size (GInputStream *stream)
          : 0;
 }
 
+void
+apr_table_reader_notify_state (AprTableReader *self)
+{
+  GObject *object = G_OBJECT (self);
+  const AprTableState before = self->told;
+  const AprTableState now = {
+    .has_names = self->columns != NULL,
+    .has_features = self->columns != NULL && self->columns->features != NULL && self->chosen_features == NULL,
+    .n_rows = self->n_rows,
+    .n_dropped = self->n_dropped,
+    .n_missing = self->n_missing,
+    .n_bytes = self->n_bytes,
+    .progress = apr_table_reader_get_progress (self),
+  };
+
+  self->told = now;
+  g_object_freeze_notify (object);
+  if (now.has_names != before.has_names)
+    g_object_notify (object, "names");
+  if (now.has_features != before.has_features)
+    g_object_notify (object, "features");
+  if (now.n_rows != before.n_rows)
+    g_object_notify (object, "n-rows");
+  if (now.n_dropped != before.n_dropped)
+    g_object_notify (object, "n-dropped");
+  if (now.n_missing != before.n_missing)
+    g_object_notify (object, "n-missing");
+  if (now.n_bytes != before.n_bytes)
+    g_object_notify (object, "n-bytes");
+  if (now.progress > before.progress)
+    g_object_notify (object, "progress");
+  g_object_thaw_notify (object);
+}
+
 /**
  * apr_table_reader_get_n_rows:
  * @self: a reader

@@ -395,21 +395,6 @@ apr_table_reader_leave (AprTableReader *self)
 }
 
 static void
-notify_rows (AprTableReader *self)
-{
-  GObject *object = G_OBJECT (self);
-
-  g_object_freeze_notify (object);
-  g_object_notify (object, "n-rows");
-  g_object_notify (object, "n-dropped");
-  g_object_notify (object, "n-missing");
-  g_object_notify (object, "row-numbers");
-  g_object_notify (object, "n-bytes");
-  g_object_notify (object, "progress");
-  g_object_thaw_notify (object);
-}
-
-static void
 hand_out (AprTensor *tensor, AprTensor **place)
 {
   if (place != NULL)
@@ -430,12 +415,15 @@ hand_out_tensors (const Rows *rows, AprTensor **x, AprTensor **y, AprTensor **sa
 static void
 end_read (AprTableReader *self, const Rows *rows, AprTensor **x, AprTensor **y, AprTensor **sample_weight)
 {
+  GObject *object = G_OBJECT (self);
+
+  g_object_freeze_notify (object);
+  if (self->row_numbers != NULL || rows->numbers != NULL)
+    g_object_notify (object, "row-numbers");
   g_clear_pointer (&self->row_numbers, apr_tensor_unref);
   self->row_numbers = rows->numbers;
-  if (self->started && !self->features_told && self->chosen_features == NULL)
-    g_object_notify (G_OBJECT (self), "features");
-  self->features_told = self->started;
-  notify_rows (self);
+  apr_table_reader_notify_state (self);
+  g_object_thaw_notify (object);
   hand_out_tensors (rows, x, y, sample_weight);
 }
 

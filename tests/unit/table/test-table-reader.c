@@ -453,6 +453,87 @@ test_progress (void)
   g_assert_true (g_file_delete (file, NULL, NULL));
 }
 
+static void
+note_name (GObject *object, GParamSpec *pspec, gpointer names)
+{
+  g_ptr_array_add (names, (gpointer) pspec->name);
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Forgets them. */
+static void
+assert_notified (GPtrArray *names, const char *expected)
+{
+  g_autofree char *joined = NULL;
+
+  g_ptr_array_sort (names, compare_names);
+  g_ptr_array_add (names, NULL);
+  joined = g_strjoinv (" ", (char **) names->pdata);
+  g_assert_cmpstr (joined, ==, expected);
+  g_ptr_array_set_size (names, 0);
+}
+
+static void
+test_notify (void)
+{
+  static const char text[] = "a,b\n1,2\n3,4\n";
+  const char *const columns[] = { "a", NULL };
+  g_autoptr (AprTableReader) reader = reader_new (text, -1);
+  g_autoptr (AprTableReader) dropping = reader_new ("a,b\n1,2\nNA,4\n", -1);
+  g_autoptr (AprTableReader) wrong = reader_new ("a,b\n1,NA\n", -1);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  guint i;
+
+  g_test_summary ("A read notifies the properties that it changes, and no others.");
+
+  g_signal_connect (reader, "notify", G_CALLBACK (note_name), names);
+  g_assert_true (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, NULL));
+  assert_notified (names, "features n-bytes n-rows names");
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, NULL));
+  assert_notified (names, "progress");
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, NULL));
+  assert_notified (names, "");
+
+  apr_table_reader_set_drop_missing (dropping, TRUE);
+  g_assert_true (apr_table_reader_read_names (dropping, NULL, NULL));
+  g_signal_connect (dropping, "notify", G_CALLBACK (note_name), names);
+  g_assert_true (apr_table_reader_read (dropping, NULL, NULL, NULL, NULL, NULL));
+  assert_notified (names, "features n-bytes n-dropped n-rows row-numbers");
+  g_assert_false (apr_table_reader_read (dropping, NULL, NULL, NULL, NULL, NULL));
+  assert_notified (names, "progress row-numbers");
+
+  g_signal_connect (wrong, "notify", G_CALLBACK (note_name), names);
+  g_assert_false (apr_table_reader_read (wrong, NULL, NULL, NULL, NULL, NULL));
+  assert_notified (names, "features n-bytes n-missing names progress");
+
+  for (i = 0; i < 2; i++)
+    {
+      g_autoptr (AprTableReader) collecting = reader_new (text, -1);
+      g_autoptr (GAsyncResult) result = NULL;
+      g_auto (GStrv) found = NULL;
+
+      g_signal_connect (collecting, "notify", G_CALLBACK (note_name), names);
+      if (i == 0)
+        found = apr_table_reader_read_categories (collecting, columns, NULL, NULL);
+      else
+        {
+          apr_table_reader_read_categories_async (collecting, columns, G_PRIORITY_DEFAULT, NULL, keep_result,
+                                                  &result);
+          while (result == NULL)
+            g_main_context_iteration (NULL, TRUE);
+          assert_notified (names, "");
+          found = apr_table_reader_read_categories_finish (collecting, result, NULL);
+        }
+      g_assert_cmpuint (g_strv_length (found), ==, 2);
+      assert_notified (names, "n-bytes names progress");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -467,6 +548,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-reader/row-numbers/while-reading", test_row_numbers_while_reading);
   g_test_add_func ("/table-reader/row-numbers/blocks", test_row_numbers_of_blocks);
   g_test_add_func ("/table-reader/async", test_async);
+  g_test_add_func ("/table-reader/notify", test_notify);
   g_test_add_func ("/table-reader/finish-is-misused", test_finish_is_misused);
   g_test_add_func ("/table-reader/left-early", test_left_early);
   g_test_add_func ("/table-reader/file", test_file);
