@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-number-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 #define SUMS "sums"
@@ -38,17 +39,20 @@ apr_cross_products_has_weight (AprCrossProducts *self)
 gboolean
 apr_cross_products_check_weight (AprCrossProducts *self, GError **error)
 {
+  char number[APR_NUMBER_SIZE];
   mpz_t weight;
+  double value;
 
   if (self->n_samples > 0 && apr_cross_products_has_weight (self))
     return TRUE;
 
   mpz_init (weight);
   apr_exact_sums_get_entry (self->sums, 0, 0, weight);
+  value = ldexp (mpz_get_d (weight), apr_exact_sums_get_exponent (self->sums));
   g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
                "The sums are not those of any samples: of %" G_GUINT64_FORMAT
-               " samples, the sum of the weights is %g",
-               self->n_samples, ldexp (mpz_get_d (weight), apr_exact_sums_get_exponent (self->sums)));
+               " samples, the sum of the weights is %s",
+               self->n_samples, apr_number_format (value, FALSE, number));
   mpz_clear (weight);
   return FALSE;
 }

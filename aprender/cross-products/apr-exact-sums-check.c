@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-number-private.h"
+
 /* What sums of samples must be like, as far as one entry and the squares of its row and column tell: in time that is
  * linear in the number of words. */
 
@@ -74,11 +76,12 @@ is_bounded (
   return bounded;
 }
 
-/* The number itself, for a message. */
-static double
-get_value (const AprExactSums *self, Approximation number)
+/* The number itself, for a message. No more of it is certain than a float has. */
+static const char *
+format (const AprExactSums *self, Approximation number, char buffer[APR_NUMBER_SIZE])
 {
-  return ldexp (number.fraction, number.exponent + apr_exact_sums_get_exponent (self));
+  return apr_number_format (ldexp (number.fraction, number.exponent + apr_exact_sums_get_exponent (self)),
+                            TRUE, buffer);
 }
 
 /* A column of Z. Returns: (transfer full) */
@@ -106,6 +109,7 @@ check_row (const AprExactSums *self,
 {
   g_autofree char *name = NULL;
   g_autofree char *other_name = NULL;
+  char numbers[3][APR_NUMBER_SIZE];
   Approximation product;
   gsize column;
 
@@ -115,8 +119,8 @@ check_row (const AprExactSums *self,
       name = describe (self, row);
       g_set_error (
         error, APR_ERROR, APR_ERROR_MODEL,
-        "The sums are not those of any samples: the sum of squares of %s (counted from 0) is negative, %g",
-        name, get_value (self, squares[row]));
+        "The sums are not those of any samples: the sum of squares of %s (counted from 0) is negative, %s",
+        name, format (self, squares[row], numbers[0]));
       return FALSE;
     }
 
@@ -129,9 +133,9 @@ check_row (const AprExactSums *self,
       other_name = describe (self, column);
       g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
                    "The sums are not those of any samples: the product of %s and %s (counted from 0) is "
-                   "larger than their squares allow: %g beside %g and %g",
-                   name, other_name, get_value (self, product), get_value (self, squares[row]),
-                   get_value (self, squares[column]));
+                   "larger than their squares allow: %s beside %s and %s",
+                   name, other_name, format (self, product, numbers[0]),
+                   format (self, squares[row], numbers[1]), format (self, squares[column], numbers[2]));
       return FALSE;
     }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-number-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
@@ -30,6 +31,9 @@ check_residual (
   double residual, double weight, AprTensor *x, AprTensor *y, gsize row, gsize target, GError **error)
 {
   gsize n_targets = apr_tensor_get_n_elements (y) / apr_tensor_get_shape (y, NULL)[0];
+  gboolean narrow = apr_tensor_get_dtype (y) == APR_DTYPE_F32;
+  char number[APR_NUMBER_SIZE];
+  char residual_number[APR_NUMBER_SIZE];
   double value;
 
   if (!apr_estimator_check_weight (weight, row, error))
@@ -45,8 +49,9 @@ check_residual (
     return TRUE;
 
   g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-               "y is %g at row %" G_GSIZE_FORMAT " (counted from 0), and its residual is %g", value, row,
-               residual);
+               "y is %s at row %" G_GSIZE_FORMAT " (counted from 0), and its residual is %s",
+               apr_number_format (value, narrow, number), row,
+               apr_number_format (residual, FALSE, residual_number));
   return FALSE;
 }
 

@@ -6,6 +6,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-number-private.h"
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
@@ -438,14 +439,16 @@ check_row (const Intervals *self, const double *margins, gsize row, GError **err
         }
       if (!(fabs (difference) <= (rounded ? ESTIMABLE_ROUNDED : ESTIMABLE) * size))
         {
+          char number[APR_NUMBER_SIZE];
+
           g_set_error (
             error, APR_ERROR, APR_ERROR_RANGE,
             "Cannot give an interval for sample %" G_GSIZE_FORMAT
             " (counted from 0): the fit took the feature “%s” to be a combination of features before it, "
-            "or constant, as its samples hardly tell the difference, and here it is not to within %g of "
+            "or constant, as its samples hardly tell the difference, and here it is not to within %s of "
             "its parts, so that too little is known of its effect",
             row, inference->names[inference->first + inference->dependent[i]],
-            rounded ? ESTIMABLE_ROUNDED : ESTIMABLE);
+            apr_number_format (rounded ? ESTIMABLE_ROUNDED : ESTIMABLE, FALSE, number));
           return FALSE;
         }
     }

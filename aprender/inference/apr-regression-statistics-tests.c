@@ -5,6 +5,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-number-private.h"
 #include "aprender/base/apr-task-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/inference/apr-distributions-private.h"
@@ -366,6 +367,9 @@ has_other_targets (AprRegressionStatistics *self, AprRegressionStatistics *restr
 static gboolean
 check_comparable (AprRegressionStatistics *self, AprRegressionStatistics *restricted, GError **error)
 {
+  char number[APR_NUMBER_SIZE];
+  char other_number[APR_NUMBER_SIZE];
+
   if (!check_known (self, error) || !check_known (restricted, error) ||
       !check_nested (self, restricted, error))
     return FALSE;
@@ -376,8 +380,9 @@ check_comparable (AprRegressionStatistics *self, AprRegressionStatistics *restri
                  self->n_samples, restricted->n_samples);
   else if (has_other_targets (self, restricted))
     g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                 "Cannot compare models of other targets: their total sums of squares are %.17g and %.17g",
-                 self->total_sum_of_squares, restricted->total_sum_of_squares);
+                 "Cannot compare models of other targets: their total sums of squares are %s and %s",
+                 apr_number_format (self->total_sum_of_squares, FALSE, number),
+                 apr_number_format (restricted->total_sum_of_squares, FALSE, other_number));
   else if (self->covariance_kind != APR_COVARIANCE_CLASSICAL ||
            restricted->covariance_kind != APR_COVARIANCE_CLASSICAL)
     g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
@@ -385,12 +390,12 @@ check_comparable (AprRegressionStatistics *self, AprRegressionStatistics *restri
                  "hypothesis that the coefficients are 0");
   else if (restricted->df_residual <= self->df_residual ||
            restricted->residual_sum_of_squares < self->residual_sum_of_squares)
-    g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                 "The other model is no part of this one: it has %" G_GUINT64_FORMAT
-                 " degrees of freedom and the residual sum of squares %g, and this one %" G_GUINT64_FORMAT
-                 " and %g",
-                 restricted->df_residual, restricted->residual_sum_of_squares, self->df_residual,
-                 self->residual_sum_of_squares);
+    g_set_error (
+      error, APR_ERROR, APR_ERROR_RANGE,
+      "The other model is no part of this one: it has %" G_GUINT64_FORMAT
+      " degrees of freedom and the residual sum of squares %s, and this one %" G_GUINT64_FORMAT " and %s",
+      restricted->df_residual, apr_number_format (restricted->residual_sum_of_squares, FALSE, other_number),
+      self->df_residual, apr_number_format (self->residual_sum_of_squares, FALSE, number));
   else
     return TRUE;
 

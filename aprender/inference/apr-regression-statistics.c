@@ -5,6 +5,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-number-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/inference/apr-term.h"
 
@@ -586,8 +587,11 @@ apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *sel
 
   if (!(level > 0 && level < 1))
     {
+      char number[APR_NUMBER_SIZE];
+
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "The level of confidence must be between 0 and 1, but it is %g", level);
+                   "The level of confidence must be between 0 and 1, but it is %s",
+                   apr_number_format (level, FALSE, number));
       return NULL;
     }
 

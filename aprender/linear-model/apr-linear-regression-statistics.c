@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-number-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/inference/apr-inference-private.h"
@@ -14,6 +15,7 @@ check_method (AprLinearRegression *self, const AprLinearResults *results, const 
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_autofree char *text = NULL;
+  char number[APR_NUMBER_SIZE];
 
   if (apr_linear_results_has_statistics (results))
     return TRUE;
@@ -23,8 +25,9 @@ check_method (AprLinearRegression *self, const AprLinearResults *results, const 
   else if (results->fitted.alpha == 0)
     text = g_strdup ("hyper-parameter positive");
   else
-    text = g_strdup_printf ("hyper-parameter%s alpha = %g%s", results->fitted.positive ? "s" : "",
-                            results->fitted.alpha, results->fitted.positive ? " and positive" : "");
+    text = g_strdup_printf ("hyper-parameter%s alpha = %s%s", results->fitted.positive ? "s" : "",
+                            apr_number_format (results->fitted.alpha, FALSE, number),
+                            results->fitted.positive ? " and positive" : "");
   g_set_error (
     error, APR_ERROR, APR_ERROR_FAILED,
     "Cannot %s this %s: that is defined for ordinary least squares, but the model was fitted with the %s",
@@ -321,8 +324,11 @@ check_interval (AprLinearRegression *self, const AprFitted *fitted, double level
 {
   if (!(level > 0 && level < 1))
     {
+      char number[APR_NUMBER_SIZE];
+
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "The level of confidence must be between 0 and 1, but it is %g", level);
+                   "The level of confidence must be between 0 and 1, but it is %s",
+                   apr_number_format (level, FALSE, number));
       return FALSE;
     }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-number-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -12,6 +13,7 @@ static gboolean
 check_options (const AprLeastSquaresOptions *options, GError **error)
 {
   AprDType dtype = options->dtype;
+  char number[APR_NUMBER_SIZE];
 
   if (dtype != APR_DTYPE_NONE && dtype != APR_DTYPE_F32 && dtype != APR_DTYPE_F64)
     {
@@ -24,8 +26,8 @@ check_options (const AprLeastSquaresOptions *options, GError **error)
   if (!isfinite (options->alpha) || options->alpha < 0)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "The hyper-parameter “alpha” is %g, but it must be a finite number of at least 0",
-                   options->alpha);
+                   "The hyper-parameter “alpha” is %s, but it must be a finite number of at least 0",
+                   apr_number_format (options->alpha, FALSE, number));
       return FALSE;
     }
 
@@ -56,13 +58,14 @@ check_alphas (AprTensor *alphas, GError **error)
   for (i = 0; i < shape[0]; i++)
     {
       double alpha = apr_tensor_get_double (alphas, i, NULL);
+      char number[APR_NUMBER_SIZE];
 
       if (isfinite (alpha) && alpha >= 0)
         continue;
       g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "The hyper-parameter “alphas” is %g for target %" G_GSIZE_FORMAT
+                   "The hyper-parameter “alphas” is %s for target %" G_GSIZE_FORMAT
                    " (counted from 0), but it must be a finite number of at least 0",
-                   alpha, i);
+                   apr_number_format (alpha, apr_tensor_get_dtype (alphas) == APR_DTYPE_F32, number), i);
       return FALSE;
     }
 

@@ -283,7 +283,8 @@ add_contour (AprPlot *plot, double level, gsize rank, double begin, double end)
 static void
 name_contour (AprPlot *plot, double level, gsize rank, double end)
 {
-  g_autofree char *text = g_strdup_printf ("Cook %g", level);
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *text = g_strconcat ("Cook ", g_ascii_dtostr (number, sizeof number, level), NULL);
 
   apr_plot_add_label (plot, end, get_contour (level, rank, end), text);
   apr_plot_add_label (plot, end, -get_contour (level, rank, end), text);

@@ -172,7 +172,7 @@ apr_serve_json_display (const char *text)
 void
 apr_serve_json_append_number (GString *json, double value, AprDType dtype)
 {
-  char buffer[APR_DECIMAL_SIZE];
+  char buffer[APR_NUMBER_SIZE];
   gsize length = apr_decimal_format (value, dtype == APR_DTYPE_F32, buffer);
 
   g_string_append_len (json, buffer, (gssize) length);

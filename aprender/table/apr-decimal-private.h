@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <glib.h>
+#include "aprender/base/apr-number-private.h"
 
 G_BEGIN_DECLS
 
@@ -13,12 +13,8 @@ const char *apr_decimal_parse (const char *text, const char *end, char point, do
 
 #define APR_DECIMAL_PADDING 8
 
-/* The longest, such as -1.2345678901234567e-308, and a NUL. */
-#define APR_DECIMAL_SIZE 32
-
-/* Writes a finite number with the fewest digits that bring it back when they are read, as "%g" lays them out, and
- * returns how many bytes there are. @narrow says that it is a float, and is to be read as one. The caller must have
- * entered the usual arithmetic. */
-gsize apr_decimal_format (double value, gboolean narrow, char buffer[APR_DECIMAL_SIZE]);
+/* Writes a finite number as apr_number_format() does, but faster, and returns how many bytes there are. The caller must
+ * have entered the usual arithmetic. */
+gsize apr_decimal_format (double value, gboolean narrow, char buffer[APR_NUMBER_SIZE]);
 
 G_END_DECLS

@@ -6,6 +6,8 @@
 
 #include <gmp.h>
 
+#include "aprender/base/apr-number-private.h"
+
 /* Decimal numbers are read in three ways, the fastest that is certain first.
  *
  * 1. A whole number below 2^53 times or divided by a power of ten up to 10^22: both are doubles, so one operation
@@ -585,28 +587,8 @@ lay_out (char *out, guint64 digits, int n_digits, int exponent, int precision)
   return out;
 }
 
-static gsize
-ask_c_library_to_format (double value, gboolean narrow, char *buffer)
-{
-  /* Up to as many digits as every decimal survives, "%g" leaves out those that say nothing; near zero, fewer do. */
-  int n_digits = fabs (value) < (narrow ? 0x1p-126 : 0x1p-1022) ? 1 : narrow ? 6 : 15;
-  int max_digits = narrow ? 9 : 17;
-
-  for (;; n_digits++)
-    {
-      char format[8];
-      double again;
-
-      g_snprintf (format, sizeof format, "%%.%dg", n_digits);
-      g_ascii_formatd (buffer, APR_DECIMAL_SIZE, format, value);
-      again = g_ascii_strtod (buffer, NULL);
-      if (n_digits >= max_digits || (narrow ? (float) again == (float) value : again == value))
-        return strlen (buffer);
-    }
-}
-
 gsize
-apr_decimal_format (double value, gboolean narrow, char buffer[APR_DECIMAL_SIZE])
+apr_decimal_format (double value, gboolean narrow, char buffer[APR_NUMBER_SIZE])
 {
   double magnitude = fabs (value);
   int n_digits = narrow ? 6 : 15;
@@ -614,7 +596,7 @@ apr_decimal_format (double value, gboolean narrow, char buffer[APR_DECIMAL_SIZE]
   Decimal decimal;
 
   if (magnitude < (narrow ? 0x1p-126 : 0x1p-1022) || !split (magnitude, &decimal))
-    return ask_c_library_to_format (value, narrow, buffer);
+    return strlen (apr_number_format (value, narrow, buffer));
 
   if (value < 0)
     *out++ = '-';
@@ -633,5 +615,5 @@ apr_decimal_format (double value, gboolean narrow, char buffer[APR_DECIMAL_SIZE]
         }
     }
 
-  return ask_c_library_to_format (value, narrow, buffer);
+  return strlen (apr_number_format (value, narrow, buffer));
 }

@@ -4,14 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static void
-format_number (char buffer[G_ASCII_DTOSTR_BUF_SIZE], int digits, double value)
-{
-  char format[8];
-
-  g_snprintf (format, sizeof format, "%%.%dg", digits);
-  g_ascii_formatd (buffer, G_ASCII_DTOSTR_BUF_SIZE, format, value);
-}
+#include "aprender/base/apr-number-private.h"
 
 /* Appends the shortest decimal number that reads back as the same value. */
 static void
@@ -19,9 +12,9 @@ append_number (GString *string, AprTensor *self, gsize index)
 {
   const guint8 *data = g_bytes_get_data (self->bytes, NULL);
   double value = apr_dtype_read_double (self->dtype, data, index);
-  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  gboolean narrow = apr_dtype_get_bits (self->dtype) <= 32;
+  char buffer[APR_NUMBER_SIZE];
   guint64 bits;
-  int digits;
 
   /* A double cannot hold all of these. */
   if (self->dtype == APR_DTYPE_I64 || self->dtype == APR_DTYPE_U64)
@@ -35,21 +28,10 @@ append_number (GString *string, AprTensor *self, gsize index)
       return;
     }
 
-  for (digits = 1; digits < 17; digits++)
-    {
-      double back;
-
-      format_number (buffer, digits, value);
-      back = g_ascii_strtod (buffer, NULL);
-      if (back == value || (self->dtype != APR_DTYPE_F64 && (float) back == (float) value &&
-                            apr_dtype_get_bits (self->dtype) <= 32))
-        break;
-    }
-
-  /* 1500, not 1.5e+03. */
-  if (fabs (value) >= 1 && fabs (value) < 1e15)
-    digits = MAX (digits, (int) floor (log10 (fabs (value))) + 1);
-  format_number (buffer, digits, value);
+  apr_number_format (value, narrow, buffer);
+  /* 1500000, not 1.5e+06. */
+  if (fabs (value) >= 1 && fabs (value) < 1e15 && strchr (buffer, 'e') != NULL)
+    g_ascii_formatd (buffer, sizeof buffer, "%.0f", value);
 
   g_string_append (string, buffer);
 }

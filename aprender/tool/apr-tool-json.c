@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-number-private.h"
 #include "aprender/tool/apr-tool-text.h"
 
 /* json-glib writes 17 digits of each double, and each number of an array on a line of its own. */
@@ -10,7 +11,7 @@
 void
 apr_tool_json_add_value (JsonBuilder *builder, double value, AprDType dtype)
 {
-  char buffer[APR_TOOL_NUMBER_SIZE];
+  char buffer[APR_NUMBER_SIZE];
 
   if (!isfinite (value))
     {
@@ -18,7 +19,7 @@ apr_tool_json_add_value (JsonBuilder *builder, double value, AprDType dtype)
       return;
     }
   /* The double that the shortest text of a float stands for. */
-  apr_tool_format_number (value, dtype, buffer);
+  apr_number_format (value, dtype == APR_DTYPE_F32, buffer);
   json_builder_add_double_value (builder, g_ascii_strtod (buffer, NULL));
 }
 
@@ -143,7 +144,7 @@ append_object (GString *text, JsonObject *object, int depth)
 static void
 append_node (GString *text, JsonNode *node, int depth)
 {
-  char buffer[APR_TOOL_NUMBER_SIZE];
+  char buffer[APR_NUMBER_SIZE];
 
   if (JSON_NODE_HOLDS_OBJECT (node))
     append_object (text, json_node_get_object (node), depth);
@@ -152,7 +153,7 @@ append_node (GString *text, JsonNode *node, int depth)
   else if (JSON_NODE_HOLDS_NULL (node))
     g_string_append (text, "null");
   else if (json_node_get_value_type (node) == G_TYPE_DOUBLE)
-    g_string_append (text, apr_tool_format_number (json_node_get_double (node), APR_DTYPE_F64, buffer));
+    g_string_append (text, apr_number_format (json_node_get_double (node), FALSE, buffer));
   else if (json_node_get_value_type (node) == G_TYPE_STRING)
     append_text (text, json_node_get_string (node));
   else

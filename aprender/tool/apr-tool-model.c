@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-number-private.h"
 #include "aprender/tool/apr-tool-interrupt.h"
 #include "aprender/tool/apr-tool-json.h"
 #include "aprender/tool/apr-tool-text.h"
@@ -101,9 +102,9 @@ append_text (GString *text, const char *name, gsize width, const char *value)
 static void
 append_number (GString *text, const char *name, gsize width, double value, AprDType dtype)
 {
-  char buffer[APR_TOOL_NUMBER_SIZE];
+  char buffer[APR_NUMBER_SIZE];
 
-  apr_tool_format_number (value, dtype, buffer);
+  apr_number_format (value, dtype == APR_DTYPE_F32, buffer);
   apr_tool_append_padded (text, name, width);
   g_string_append_printf (text, "%s%s\n", buffer[0] == '-' ? "" : " ", buffer);
 }

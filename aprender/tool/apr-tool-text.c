@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/tool/apr-tool-text.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,31 +77,6 @@ apr_tool_append_padded (GString *string, const char *text, gsize width)
   g_string_append (string, text);
   for (i = apr_tool_get_width (text); i < width; i++)
     g_string_append_c (string, ' ');
-}
-
-/* Writes a number with the fewest digits that bring it back when they are read as its dtype.
- *
- * Up to as many digits as every decimal survives (15, or 6 for F32), "%g" leaves out those that say nothing;
- * numbers near zero have fewer digits, so that for them the search begins at one. */
-const char *
-apr_tool_format_number (double value, AprDType dtype, char buffer[APR_TOOL_NUMBER_SIZE])
-{
-  gboolean narrow = dtype == APR_DTYPE_F32;
-  double smallest_normal = narrow ? 0x1p-126 : 0x1p-1022;
-  int digits = fabs (value) < smallest_normal ? 1 : narrow ? 6 : 15;
-  int max_digits = narrow ? 9 : 17;
-
-  for (;; digits++)
-    {
-      char format[8];
-      double again;
-
-      g_snprintf (format, sizeof format, "%%.%dg", digits);
-      g_ascii_formatd (buffer, APR_TOOL_NUMBER_SIZE, format, value);
-      again = g_ascii_strtod (buffer, NULL);
-      if (digits >= max_digits || (narrow ? (float) again == (float) value : again == value))
-        return buffer;
-    }
 }
 
 static int

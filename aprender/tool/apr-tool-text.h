@@ -5,9 +5,6 @@
 
 G_BEGIN_DECLS
 
-/* Enough for the longest double of "%.17g" and a NUL. */
-#define APR_TOOL_NUMBER_SIZE 32
-
 /* A longer name, which a file may have, moves what stands behind it, but does not make all other rows as long. */
 #define APR_TOOL_MAX_NAME_WIDTH 60
 
@@ -18,7 +15,5 @@ void apr_tool_append_padded (GString *string, const char *text, gsize width);
 
 /* Returns: (nullable): the first of the names that is none of the others. */
 const char *apr_tool_find_other (char **names, char **others);
-
-const char *apr_tool_format_number (double value, AprDType dtype, char buffer[APR_TOOL_NUMBER_SIZE]);
 
 G_END_DECLS

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aprender/base/apr-number-private.h"
 #include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
@@ -30,12 +31,12 @@ is_setting (const GParamSpec *spec)
 static char *
 show_setting (const GValue *value)
 {
-  char number[APR_TOOL_NUMBER_SIZE];
+  char number[APR_NUMBER_SIZE];
 
   if (G_VALUE_HOLDS_BOOLEAN (value))
     return g_strdup (g_value_get_boolean (value) ? "true" : "false");
   if (G_VALUE_HOLDS_DOUBLE (value))
-    return g_strdup (apr_tool_format_number (g_value_get_double (value), APR_DTYPE_F64, number));
+    return g_strdup (apr_number_format (g_value_get_double (value), FALSE, number));
   if (G_VALUE_HOLDS_ENUM (value))
     {
       GEnumClass *values = g_type_class_peek (G_VALUE_TYPE (value));

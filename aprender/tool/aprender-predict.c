@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aprender/base/apr-number-private.h"
 #include "aprender/tool/apr-tool-json.h"
 #include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-output.h"
@@ -62,11 +63,11 @@ count_targets (AprTensor *predictions)
 static void
 print_number (AprTensor *tensor, gsize i, FILE *stream)
 {
-  char buffer[APR_TOOL_NUMBER_SIZE];
+  char buffer[APR_NUMBER_SIZE];
 
-  fputs (
-    apr_tool_format_number (apr_tensor_get_double (tensor, i, NULL), apr_tensor_get_dtype (tensor), buffer),
-    stream);
+  fputs (apr_number_format (apr_tensor_get_double (tensor, i, NULL),
+                            apr_tensor_get_dtype (tensor) == APR_DTYPE_F32, buffer),
+         stream);
 }
 
 static void

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aprender/base/apr-number-private.h"
 #include "aprender/tool/apr-tool-json.h"
 #include "aprender/tool/apr-tool-progress.h"
 #include "aprender/tool/apr-tool-table.h"
@@ -124,10 +125,10 @@ print_text (const Sums *self, char **targets, AprTensor *scores)
       g_string_append_printf (text, "%s\n", name);
       for (j = 0; j < G_N_ELEMENTS (labels); j++)
         {
-          char buffer[APR_TOOL_NUMBER_SIZE];
+          char buffer[APR_NUMBER_SIZE];
 
           apr_tool_append_padded (text, labels[j], width);
-          g_string_append_printf (text, "%s\n", apr_tool_format_number (values[j], APR_DTYPE_F64, buffer));
+          g_string_append_printf (text, "%s\n", apr_number_format (values[j], FALSE, buffer));
         }
     }
   fputs (text->str, stdout);

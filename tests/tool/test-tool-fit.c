@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/apr-test.h"
+#include "tests/german-locale.h"
 #include "tool-run.h"
 
 /* Longley's data as doubles: the exact solution in fractions of Python, Fraction (float (cell)), rounded once. */
@@ -505,32 +506,11 @@ test_file_too_large (void)
     g_assert_cmpint (name[0], !=, '.');
 }
 
-static gboolean
-make_german_locale (void)
-{
-  g_autofree char *folder = tool_get_path ("");
-  g_autofree char *target = g_build_filename (folder, "de_DE.UTF-8", NULL);
-  const char *const command[] = {
-    "localedef", G_BYTE_ORDER == G_BIG_ENDIAN ? "--big-endian" : "--little-endian",
-    "-i",        "de_DE",
-    "-f",        "UTF-8",
-    target,      NULL
-  };
-  int status = -1;
-
-  if (setlocale (LC_NUMERIC, "de_DE.UTF-8") != NULL)
-    return TRUE;
-
-  return g_spawn_sync (NULL, (char **) command, NULL,
-                       G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL,
-                       NULL, NULL, NULL, &status, NULL) &&
-         g_setenv ("LOCPATH", folder, TRUE) && setlocale (LC_NUMERIC, "de_DE.UTF-8") != NULL;
-}
-
 static void
 test_locale (void)
 {
-  gboolean available = make_german_locale ();
+  g_autofree char *folder = tool_get_path ("");
+  gboolean available = set_german_numbers (folder);
   g_autofree char *half = g_strdup_printf ("%.1f", 0.5);
   g_autoptr (Run) expected = fit_longley ("-o m.safetensors", "C.UTF-8");
   g_autoptr (Run) run = fit_longley ("-o m.safetensors", "de_DE.UTF-8");

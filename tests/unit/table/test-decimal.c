@@ -187,7 +187,7 @@ test_beside_c_library (void)
 
 /* The fewest digits that bring a number back, sought by the C library one by one. */
 static void
-format_by_c_library (double value, gboolean narrow, char buffer[APR_DECIMAL_SIZE])
+format_by_c_library (double value, gboolean narrow, char buffer[APR_NUMBER_SIZE])
 {
   int n_digits = fabs (value) < (narrow ? (double) G_MINFLOAT : G_MINDOUBLE) ? 1 : narrow ? 6 : 15;
   double again;
@@ -197,7 +197,7 @@ format_by_c_library (double value, gboolean narrow, char buffer[APR_DECIMAL_SIZE
       char format[8];
 
       g_snprintf (format, sizeof format, "%%.%dg", n_digits++);
-      g_ascii_formatd (buffer, APR_DECIMAL_SIZE, format, value);
+      g_ascii_formatd (buffer, APR_NUMBER_SIZE, format, value);
       again = g_ascii_strtod (buffer, NULL);
     }
   while (narrow ? (float) again != (float) value : again != value);
@@ -206,8 +206,8 @@ format_by_c_library (double value, gboolean narrow, char buffer[APR_DECIMAL_SIZE
 static void
 assert_formats (double value, gboolean narrow)
 {
-  char expected[APR_DECIMAL_SIZE];
-  char found[APR_DECIMAL_SIZE];
+  char expected[APR_NUMBER_SIZE];
+  char found[APR_NUMBER_SIZE];
   gsize length = apr_decimal_format (value, narrow, found);
 
   format_by_c_library (value, narrow, expected);

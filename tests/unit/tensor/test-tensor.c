@@ -392,11 +392,11 @@ static void
 test_to_string (void)
 {
   const double values[] = { 10, 2500.5, 1e300, 0.1, -0.0, 1.0 / 3 };
-  const float floats[] = { 0.1f };
+  const float floats[] = { 0.1f, 1500000, 123456792 };
   double many[100];
   const gsize shape[] = { 1 };
   g_autoptr (AprTensor) x = matrix_new (2, 3, values);
-  g_autoptr (AprTensor) y = float_vector_new (1, floats);
+  g_autoptr (AprTensor) y = float_vector_new (3, floats);
   g_autoptr (AprTensor) z = NULL;
   g_autoptr (GBytes) bytes = g_bytes_new ("x", 1);
   g_autoptr (AprTensor) opaque = apr_tensor_new_from_bytes (APR_DTYPE_F8_E8M0, shape, 1, bytes, NULL);
@@ -412,7 +412,7 @@ test_to_string (void)
   z_text = apr_tensor_to_string (z);
 
   g_assert_cmpstr (x_text, ==, "F64 [2, 3] [[10, 2500.5, 1e+300], [0.1, -0, 0.3333333333333333]]");
-  g_assert_cmpstr (y_text, ==, "F32 [1] [0.1]");
+  g_assert_cmpstr (y_text, ==, "F32 [3] [0.1, 1500000, 123456792]");
   g_assert_cmpstr (z_text, ==, "F64 [100] [0, 1, 2, ..., 97, 98, 99]");
   g_assert_cmpstr (opaque_text, ==, "F8_E8M0 [1]");
 }
