@@ -235,8 +235,9 @@ arrow_update_run (AprCrossProducts *updated,
  * the nearest double, as are 64-bit integers where another column holds floats. Memory does not depend on the
  * number of samples: some megabytes are converted at a time, or as much as the state takes.
  *
- * The stream is moved, as consumers of the interface do: it is released when this returns, also after an error. All
- * that its structures say is checked, but what their pointers lead to can only be believed. In Python,
+ * The stream is moved, as consumers of the interface do: it is released when this returns, also after an error. Only
+ * where the state cannot be written to, as after %G_IO_ERROR_PENDING, the stream is still the caller's. All that its
+ * structures say is checked, but what their pointers lead to can only be believed. In Python,
  * `state.update_arrow (table, ['y'])` takes any object that has the method `__arrow_c_stream__`.
  *
  * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way,
@@ -263,10 +264,10 @@ apr_cross_products_update_arrow (AprCrossProducts *self,
   g_return_val_if_fail (stream != NULL, FALSE);
   g_return_val_if_fail (targets != NULL, FALSE);
 
-  update = arrow_update_new (stream, targets, sample_weight);
   if (!apr_cross_products_begin (self, error))
     return FALSE;
 
+  update = arrow_update_new (stream, targets, sample_weight);
   updated = apr_cross_products_copy (self);
   done = arrow_update_run (updated, update, NULL, NULL, cancellable, error);
   if (done)

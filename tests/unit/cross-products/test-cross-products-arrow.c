@@ -616,8 +616,10 @@ test_async (void)
   g_autoptr (GError) error = NULL;
   Producer producer = make_producer ();
   Producer other = make_producer ();
+  Producer waiting = make_producer ();
   AprArrowArrayStream stream = open_stream (&producer);
   AprArrowArrayStream second = open_stream (&other);
+  AprArrowArrayStream third = open_stream (&waiting);
 
   apr_cross_products_update_arrow_async (state, &stream, targets, NULL, G_PRIORITY_DEFAULT, NULL, ended_cb,
                                          &result);
@@ -626,6 +628,12 @@ test_async (void)
   /* One write at a time. */
   apr_cross_products_update_arrow_async (state, &second, targets, NULL, G_PRIORITY_DEFAULT, NULL, ended_cb,
                                          &second_result);
+  /* A stream that had to wait is not lost. */
+  g_assert_false (apr_cross_products_update_arrow (state, &third, targets, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+  g_assert_nonnull (third.release);
+  third.release (&third);
   while (result == NULL || second_result == NULL)
     g_main_context_iteration (NULL, TRUE);
   g_assert_false (apr_cross_products_update_arrow_finish (state, second_result, &error));
