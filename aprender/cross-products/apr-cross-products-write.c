@@ -144,7 +144,7 @@ apr_cross_products_write_async_named (AprCrossProducts *self,
   g_task_set_name (task, name);
   g_task_set_source_tag (task, source_tag);
   g_task_set_priority (task, io_priority);
-  /* A write that ends before it can be cancelled has succeeded. */
+  /* Until the state has changed, a write can be cancelled; from then on it has succeeded. */
   g_task_set_check_cancellable (task, FALSE);
   if (!apr_cross_products_begin (self, &error))
     {
