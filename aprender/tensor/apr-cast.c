@@ -413,8 +413,8 @@ cast (AprDType from, const guint8 *in, gsize first, gsize end, AprDType to, guin
  * a new reference to it; otherwise the elements are copied, which takes time: [method@Apr.Tensor.cast_async] does that
  * in a thread.
  *
- * Fails with %APR_ERROR_DTYPE if one of the two dtypes is not among those above, and with %APR_ERROR_RANGE if there is
- * no memory, as for a tensor of a mapped file that is larger than memory.
+ * Fails with %APR_ERROR_DTYPE if one of the two dtypes is not among those above, and with %APR_ERROR_NO_MEMORY if there
+ * is no memory, as for a tensor of a mapped file that is larger than memory.
  *
  * Returns: (transfer full): the tensor with @dtype
  *

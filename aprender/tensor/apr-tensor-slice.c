@@ -476,8 +476,8 @@ apr_slice_take (const AprSlice *self, GBytes *bytes, GError **error)
  * dtype can be sliced; pieces of sub-byte elements must begin and end at whole bytes.
  *
  * Fails with %APR_ERROR_SYNTAX if @indices cannot be parsed; with %APR_ERROR_RANGE if an index is out of range, a
- * step is 0, a number has more than 64 bits, or there is no memory; and with %APR_ERROR_SHAPE if there are more items
- * than dimensions, or pieces of sub-byte elements do not fill whole bytes.
+ * step is 0, or a number has more than 64 bits; with %APR_ERROR_SHAPE if there are more items than dimensions, or
+ * pieces of sub-byte elements do not fill whole bytes; and with %APR_ERROR_NO_MEMORY if there is no memory.
  *
  * Returns: (transfer full): the slice
  *

@@ -232,8 +232,8 @@ new_from_values (
  *
  * Creates an F32 tensor from a copy of @values.
  *
- * Fails with %APR_ERROR_SHAPE if the number of values is not the product of the shape, and with %APR_ERROR_RANGE if
- * that product overflows or there is no memory.
+ * Fails with %APR_ERROR_SHAPE if the number of values is not the product of the shape, with %APR_ERROR_RANGE if that
+ * product overflows, and with %APR_ERROR_NO_MEMORY if there is no memory.
  *
  * Returns: (transfer full): the tensor
  *
@@ -259,8 +259,8 @@ apr_tensor_new_from_floats (
  *
  * Creates an F64 tensor from a copy of @values.
  *
- * Fails with %APR_ERROR_SHAPE if the number of values is not the product of the shape, and with %APR_ERROR_RANGE if
- * that product overflows or there is no memory.
+ * Fails with %APR_ERROR_SHAPE if the number of values is not the product of the shape, with %APR_ERROR_RANGE if that
+ * product overflows, and with %APR_ERROR_NO_MEMORY if there is no memory.
  *
  * Returns: (transfer full): the tensor
  *
