@@ -371,7 +371,7 @@ apr_npy_make_header (AprTensor *tensor, GError **error)
   if (i == G_N_ELEMENTS (dtypes))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
-                   "numpy has no dtype %s: of BF16 and F16, --dtype f32 makes one that it has",
+                   "numpy has no dtype %s: of BF16, --dtype f32 makes one that it has",
                    apr_dtype_to_string (dtype));
       g_string_free (text, TRUE);
       return NULL;
