@@ -97,14 +97,32 @@ listen_local (AprServeListener *self, const char *address, const char *path, GEr
   return listen (self->fd, APR_SERVE_BACKLOG) == 0 || fail (address, errno, error);
 }
 
+/* Returns: 0, or what went wrong as in errno */
+static int
+listen_at (AprServeListener *self, const struct addrinfo *place)
+{
+  const int one = 1;
+  int code;
+
+  self->fd = socket (place->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (self->fd >= 0 && setsockopt (self->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+      bind (self->fd, place->ai_addr, place->ai_addrlen) == 0 && listen (self->fd, APR_SERVE_BACKLOG) == 0)
+    return 0;
+
+  code = errno;
+  apr_serve_listener_clear (self);
+
+  return code;
+}
+
 static gboolean
 listen_inet (AprServeListener *self, const char *address, GError **error)
 {
   const char *colon = strrchr (address, ':');
   struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
   struct addrinfo *found = NULL;
+  const struct addrinfo *place;
   g_autofree char *host = NULL;
-  int one = 1;
   int code;
 
   if (colon == NULL || colon == address)
@@ -129,12 +147,13 @@ listen_inet (AprServeListener *self, const char *address, GError **error)
       return FALSE;
     }
 
-  self->fd = socket (found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  code = self->fd < 0 || setsockopt (self->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
-             bind (self->fd, found->ai_addr, found->ai_addrlen) != 0 ||
-             listen (self->fd, APR_SERVE_BACKLOG) != 0
-         ? errno
-         : 0;
+  /* A name can have addresses that this machine cannot use, as localhost has ::1 where IPv6 is off. */
+  for (place = found; place != NULL; place = place->ai_next)
+    {
+      code = listen_at (self, place);
+      if (code == 0)
+        break;
+    }
   freeaddrinfo (found);
 
   return code == 0 || fail (address, code, error);
