@@ -39,19 +39,22 @@ show_name (const AprServeModel *model, gsize column)
 static gboolean
 reserve_row (AprServeRows *self, const AprServeModel *model, GError **error)
 {
+  double *values = NULL;
   gsize capacity;
 
   if (self->n_values + model->n_features <= self->capacity)
     return TRUE;
 
-  if (!g_size_checked_add (&capacity, self->n_values, model->n_features) ||
-      !g_size_checked_mul (&capacity, capacity, 2) || capacity > G_MAXSIZE / sizeof *self->values)
+  if (g_size_checked_add (&capacity, self->n_values, model->n_features) &&
+      g_size_checked_mul (&capacity, capacity, 2))
+    values = g_try_renew (double, self->values, capacity);
+  if (values == NULL)
     {
-      g_set_error_literal (error, APR_ERROR, APR_ERROR_RANGE, "too many numbers");
+      g_set_error_literal (error, APR_ERROR, APR_ERROR_NO_MEMORY, "There is no memory for so many numbers");
       return FALSE;
     }
+  self->values = values;
   self->capacity = capacity;
-  self->values = g_renew (double, self->values, capacity);
 
   return TRUE;
 }

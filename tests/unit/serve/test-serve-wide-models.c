@@ -10,6 +10,18 @@
 
 #define N_BITS 18
 
+/* The linker sends the server's calls of this function here. */
+gpointer __real_g_try_realloc_n (gpointer memory, gsize n, gsize size);
+gpointer __wrap_g_try_realloc_n (gpointer memory, gsize n, gsize size);
+
+static gboolean has_no_memory;
+
+gpointer
+__wrap_g_try_realloc_n (gpointer memory, gsize n, gsize size)
+{
+  return has_no_memory ? NULL : __real_g_try_realloc_n (memory, n, size);
+}
+
 typedef struct
 {
   char *path;
@@ -205,6 +217,26 @@ test_short_errors (Fixture *fixture, gconstpointer data)
     }
 }
 
+/* Others are answered still. */
+static void
+test_no_memory (Fixture *fixture, gconstpointer data)
+{
+  static const char body[] = "{\"features\":[[3,4],[5,6]]}";
+  AprServeResponse response;
+
+  add (fixture, "small", "[\"a\",\"b\"]", 2);
+  has_no_memory = TRUE;
+  response = ask (fixture, "POST", "/predict", body);
+  has_no_memory = FALSE;
+  g_assert_cmpuint (response.status, ==, 503);
+  g_assert_cmpstr (response.body->str, ==,
+                   "{\"error\":\"There is no memory for so many numbers\",\"code\":\"E_NO_MEMORY\"}\n");
+  apr_serve_response_clear (&response);
+  response = ask (fixture, "POST", "/predict", body);
+  g_assert_cmpuint (response.status, ==, 200);
+  apr_serve_response_clear (&response);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -212,6 +244,7 @@ main (int argc, char **argv)
   g_test_add ("/serve/wide-models/colliding-names", Fixture, NULL, set_up, test_colliding_names, tear_down);
   g_test_add ("/serve/wide-models/shared-answers", Fixture, NULL, set_up, test_shared_answers, tear_down);
   g_test_add ("/serve/wide-models/short-errors", Fixture, NULL, set_up, test_short_errors, tear_down);
+  g_test_add ("/serve/wide-models/no-memory", Fixture, NULL, set_up, test_no_memory, tear_down);
 
   return g_test_run ();
 }
