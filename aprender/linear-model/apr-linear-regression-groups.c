@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/cross-products/apr-group-sums-private.h"
@@ -49,6 +50,7 @@ typedef struct
   /* What is found: (owned) of each group. */
   gpointer coefficients; /* floats or doubles */
   gpointer intercepts;
+  gint64 *n_samples;
   gint64 *ranks;
   guint8 *correctly_rounded;
 
@@ -72,6 +74,7 @@ call_clear (Call *self)
   apr_row_groups_clear (&self->groups);
   g_free (self->coefficients);
   g_free (self->intercepts);
+  g_free (self->n_samples);
   g_free (self->ranks);
   g_free (self->correctly_rounded);
   g_mutex_clear (&self->lock);
@@ -105,28 +108,28 @@ get_row_size (const AprRows *rows)
 }
 
 /* The rows of a group, one after the other. */
-static AprRows
-get_rows (const Call *call, gsize which, gsize group, Scratch *scratch)
+static gboolean
+get_rows (const Call *call, gsize which, gsize group, Scratch *scratch, AprRows *rows, GError **error)
 {
   const AprRows *all = &call->rows[which];
   gsize first = call->groups.starts[group];
   gsize size = get_row_size (all);
-  AprRows rows = *all;
   guint8 *to;
   gsize i;
 
-  rows.n_rows = apr_row_groups_count (&call->groups, group);
-  rows.data = all->data + first * size;
+  *rows = *all;
+  rows->n_rows = apr_row_groups_count (&call->groups, group);
+  rows->data = all->data + first * size;
   if (call->groups.order == NULL)
-    return rows;
+    return TRUE;
 
   if (scratch->gathered[which] == NULL)
-    scratch->gathered[which] = g_malloc (call->groups.max_rows * size);
-  rows.data = to = scratch->gathered[which];
-  for (i = 0; i < rows.n_rows; i++, to += size)
+    scratch->gathered[which] = apr_memory_new (call->groups.max_rows, size, "the samples of a group", error);
+  rows->data = to = scratch->gathered[which];
+  for (i = 0; to != NULL && i < rows->n_rows; i++, to += size)
     memcpy (to, all->data + call->groups.order[first + i] * size, size);
 
-  return rows;
+  return to != NULL;
 }
 
 /* The same as a tensor. Returns: (transfer full) */
@@ -257,13 +260,14 @@ fit_group (Call *call, gsize group, Scratch *scratch, guint n_threads)
   GError *error = NULL;
   AprRows rows[3] = { 0 };
   gsize i;
-  gboolean fitted;
+  gboolean fitted = TRUE;
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++)
+  for (i = 0; i < G_N_ELEMENTS (rows) && fitted; i++)
     if (call->data[i] != NULL)
-      rows[i] = get_rows (call, i, group, scratch);
-  fitted = can_have_sums (call, group) ? fit_sums (call, group, rows, &run, scratch, &solution, &error)
-                                       : fit_state (call, rows, &run, &solution, &error);
+      fitted = get_rows (call, i, group, scratch, &rows[i], &error);
+  if (fitted)
+    fitted = can_have_sums (call, group) ? fit_sums (call, group, rows, &run, scratch, &solution, &error)
+                                         : fit_state (call, rows, &run, &solution, &error);
   if (!fitted)
     fail (call, group, error);
 
@@ -360,11 +364,10 @@ take_result (Call *call)
   gboolean is_matrix = call->rows[1].is_matrix;
   gsize shape[3] = { n, is_matrix ? call->n_targets : call->n_features, call->n_features };
   gsize intercepts_shape[2] = { n, call->n_targets };
-  gint64 *n_samples = g_new (gint64, n);
   gsize i;
 
   for (i = 0; i < n; i++)
-    n_samples[i] = (gint64) apr_row_groups_count (&call->groups, i);
+    call->n_samples[i] = (gint64) apr_row_groups_count (&call->groups, i);
   tensors[APR_GROUP_FITS_LABELS] = g_steal_pointer (&call->groups.labels);
   tensors[APR_GROUP_FITS_COEFFICIENTS] =
     apr_tensor_new_take (dtype, shape, is_matrix ? 3 : 2, g_steal_pointer (&call->coefficients),
@@ -372,7 +375,7 @@ take_result (Call *call)
   tensors[APR_GROUP_FITS_INTERCEPTS] = apr_tensor_new_take (
     dtype, intercepts_shape, 2, g_steal_pointer (&call->intercepts), n * call->n_targets * width);
   tensors[APR_GROUP_FITS_N_SAMPLES] =
-    apr_tensor_new_take (APR_DTYPE_I64, &n, 1, n_samples, n * sizeof (gint64));
+    apr_tensor_new_take (APR_DTYPE_I64, &n, 1, g_steal_pointer (&call->n_samples), n * sizeof (gint64));
   tensors[APR_GROUP_FITS_RANKS] =
     apr_tensor_new_take (APR_DTYPE_I64, &n, 1, g_steal_pointer (&call->ranks), n * sizeof (gint64));
   tensors[APR_GROUP_FITS_CORRECTLY_ROUNDED] =
@@ -387,6 +390,13 @@ report (double fraction, gpointer user_data)
   const Call *call = user_data;
 
   apr_estimator_report_progress (APR_ESTIMATOR (call->model), fraction);
+}
+
+/* For what there is of each group. */
+static gpointer
+make_room (const Call *call, gsize size, GError **error)
+{
+  return apr_memory_new (call->groups.n_groups, size, "the fits of groups", error);
 }
 
 /* Checks all that can be wrong without the samples' values, and makes room. */
@@ -411,7 +421,8 @@ prepare (Call *call, AprTensor *labels, GError **error)
   apr_linear_options_complete (&call->options.solver,
                                apr_estimator_choose_dtype (apr_tensor_get_dtype (call->data[0])),
                                call->options.precision);
-  apr_row_groups_init (&call->groups, labels);
+  if (!apr_row_groups_init (&call->groups, labels, error))
+    return FALSE;
   if (g_size_checked_mul (&n_values, call->groups.n_groups, call->n_targets) &&
       g_size_checked_mul (&n_values, n_values, call->n_features) &&
       g_size_checked_mul (&size, n_values, sizeof (double)))
@@ -424,11 +435,11 @@ prepare (Call *call, AprTensor *labels, GError **error)
                    call->groups.n_groups, call->n_targets, call->n_features);
       return FALSE;
     }
-  call->intercepts = g_new (double, call->groups.n_groups * call->n_targets);
-  call->ranks = g_new (gint64, call->groups.n_groups);
-  call->correctly_rounded = g_new (guint8, call->groups.n_groups);
 
-  return TRUE;
+  return (call->intercepts = make_room (call, call->n_targets * sizeof (double), error)) != NULL &&
+         (call->n_samples = make_room (call, sizeof *call->n_samples, error)) != NULL &&
+         (call->ranks = make_room (call, sizeof *call->ranks, error)) != NULL &&
+         (call->correctly_rounded = make_room (call, sizeof *call->correctly_rounded, error)) != NULL;
 }
 
 /* @user_data is an AprEstimatorCall, whose first result becomes what is found. */

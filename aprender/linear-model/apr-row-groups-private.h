@@ -19,8 +19,9 @@ typedef struct
 /* Whether @labels are whole numbers, one for each of @n_rows rows. */
 gboolean apr_row_groups_check (AprTensor *labels, gsize n_rows, GError **error);
 
-/* Of labels that have been checked, in time that is linear in the rows. */
-void apr_row_groups_init (AprRowGroups *self, AprTensor *labels);
+/* Of labels that have been checked, in time that is linear in the rows. Fails where there is no memory; @self is to be
+ * cleared then, too. */
+gboolean apr_row_groups_init (AprRowGroups *self, AprTensor *labels, GError **error);
 
 void apr_row_groups_clear (AprRowGroups *self);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* Labels are sorted by 16 bits at a time, the lowest first. */
@@ -135,15 +136,23 @@ find_end (const AprRowGroups *self, const Labels *labels, gsize place)
   return end;
 }
 
-/* The rows in the order of their labels; those with the same label stay in their order. Returns: (transfer full) */
+/* The rows in the order of their labels; those with the same label stay in their order. Returns: (transfer full)
+ * (nullable) */
 static gsize *
-sort (const Labels *labels, guint64 differing)
+sort (const Labels *labels, guint64 differing, GError **error)
 {
   g_autofree gsize *counts = g_new (gsize, N_DIGITS);
-  gsize *order = g_new (gsize, labels->n_rows);
-  gsize *other = g_new (gsize, labels->n_rows);
+  gsize *order = apr_memory_new (labels->n_rows, sizeof *order, "the order of the samples", error);
+  gsize *other =
+    order != NULL ? apr_memory_new (labels->n_rows, sizeof *other, "sorting the samples", error) : NULL;
   guint shift;
   gsize i;
+
+  if (other == NULL)
+    {
+      g_free (order);
+      return NULL;
+    }
 
   for (i = 0; i < labels->n_rows; i++)
     order[i] = i;
@@ -174,8 +183,8 @@ sort (const Labels *labels, guint64 differing)
   return order;
 }
 
-void
-apr_row_groups_init (AprRowGroups *self, AprTensor *tensor)
+gboolean
+apr_row_groups_init (AprRowGroups *self, AprTensor *tensor, GError **error)
 {
   AprDType dtype = apr_tensor_get_dtype (tensor);
   Labels labels = { .data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL),
@@ -206,14 +215,20 @@ apr_row_groups_init (AprRowGroups *self, AprTensor *tensor)
     }
   if (!sorted)
     {
-      self->order = sort (&labels, differing);
+      self->order = sort (&labels, differing, error);
+      if (self->order == NULL)
+        return FALSE;
       self->n_groups = 0;
       for (i = 0; i < labels.n_rows; i = find_end (self, &labels, i))
         self->n_groups++;
     }
 
-  self->starts = g_new (gsize, self->n_groups + 1);
-  found = g_malloc (self->n_groups * labels.width);
+  self->starts = apr_memory_new (self->n_groups + 1, sizeof *self->starts, "the places of groups", error);
+  found = self->starts != NULL ? apr_memory_new (self->n_groups, labels.width, "the labels of groups", error)
+                               : NULL;
+  if (found == NULL)
+    return FALSE;
+
   self->n_groups = 0;
   for (i = 0; i < labels.n_rows; i = end)
     {
@@ -226,6 +241,8 @@ apr_row_groups_init (AprRowGroups *self, AprTensor *tensor)
   self->starts[self->n_groups] = labels.n_rows;
   self->labels = apr_tensor_new_unchecked (dtype, &self->n_groups, 1, self->n_groups,
                                            g_bytes_new_take (found, self->n_groups * labels.width));
+
+  return TRUE;
 }
 
 void
