@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/inference/apr-residuals-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
@@ -322,7 +323,8 @@ apr_inference_diagnose (const AprInference *self,
   AprRegressionDiagnostics *diagnostics;
   gsize n = apr_tensor_get_shape (x, NULL)[0];
   double df = (double) self->df_residual;
-  double *vectors[N_VECTORS];
+  double *vectors[N_VECTORS] = { NULL };
+  gboolean has_room = TRUE;
   gint64 exponent;
   double sigma;
   double differences = 0;
@@ -331,9 +333,12 @@ apr_inference_diagnose (const AprInference *self,
   gboolean counted = FALSE; /* whether there is a sample before; those of weight 0 are not */
   gsize i;
 
-  for (i = 0; i < N_VECTORS; i++)
-    vectors[i] = g_new (double, n);
-  if (!apr_inference_get_leverages (self, x, run, vectors[LEVERAGES], error) ||
+  for (i = 0; i < N_VECTORS && has_room; i++)
+    {
+      vectors[i] = apr_memory_new (n, sizeof (double), "the diagnostics of samples", error);
+      has_room = vectors[i] != NULL;
+    }
+  if (!has_room || !apr_inference_get_leverages (self, x, run, vectors[LEVERAGES], error) ||
       !apr_inference_find_residuals (self, source, x, y, sample_weight, target, run, vectors[RESIDUALS],
                                      &exponent, error))
     {

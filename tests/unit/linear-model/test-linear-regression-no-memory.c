@@ -373,6 +373,33 @@ test_groups (void)
   g_assert_cmpint (memory, >, 9);
 }
 
+/* What is told of each sample. */
+static void
+test_samples (void)
+{
+  g_auto (Data) data = { NULL };
+  gboolean ended = FALSE;
+  gint memory;
+
+  data_init (&data, 1);
+  for (memory = 0; !ended; memory++)
+    {
+      g_autoptr (GArray) numbers = NULL;
+      g_autoptr (GError) error = NULL;
+
+      g_atomic_int_set (&n_memories, memory);
+      numbers = diagnose (&data, &error);
+      ended = g_atomic_int_get (&n_memories) >= 0;
+      g_atomic_int_set (&n_memories, G_MAXINT);
+      if (ended)
+        g_assert_no_error (error);
+      else
+        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+      g_assert_cmpint (numbers != NULL, ==, ended);
+    }
+  g_assert_cmpint (memory, >, 6);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -389,6 +416,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/linear-regression-no-memory/condition-number", test_condition_number);
   g_test_add_func ("/linear-regression-no-memory/save", test_save);
   g_test_add_func ("/linear-regression-no-memory/groups", test_groups);
+  g_test_add_func ("/linear-regression-no-memory/samples", test_samples);
 
   return g_test_run ();
 }
