@@ -27,12 +27,16 @@ typedef struct
   char *name; /* (owned) in the folder */
   gboolean stale;
   gboolean gone;
+  gint queued; /* (atomic) whether it waits for the loader */
 } Watched;
 
 struct _AprServeWatch
 {
   GPtrArray *files; /* of Watched */
-  int fd;           /* or -1 */
+  GThreadPool
+    *loader; /* one thread: a wide model takes seconds, in which signals and deadlines must not wait */
+  GCancellable *cancellable; /* ends it */
+  int fd;                    /* or -1 */
   guint source;
 };
 
@@ -82,6 +86,26 @@ reload (Watched *self)
   if (!succeeded)
     apr_serve_log (G_LOG_LEVEL_WARNING, "the new file is broken, the old model stays", "model", model->name,
                    "version", model->version, "error", error->message, NULL);
+}
+
+static void
+load (gpointer data, gpointer user_data)
+{
+  Watched *watched = data;
+  AprServeWatch *self = user_data;
+
+  /* What is written from here on is for another load. */
+  g_atomic_int_set (&watched->queued, FALSE);
+  g_cancellable_push_current (self->cancellable);
+  reload (watched);
+  g_cancellable_pop_current (self->cancellable);
+}
+
+static void
+queue (AprServeWatch *self, Watched *watched)
+{
+  if (g_atomic_int_compare_and_exchange (&watched->queued, FALSE, TRUE))
+    g_thread_pool_push (self->loader, watched, NULL);
 }
 
 /* Whether the file is another one than that which the model was read from. */
@@ -151,7 +175,7 @@ changed (int fd, GIOCondition condition, gpointer data)
       Watched *watched = g_ptr_array_index (self->files, i);
 
       if (watched->stale)
-        reload (watched);
+        queue (self, watched);
       else if (watched->gone)
         apr_serve_log (G_LOG_LEVEL_WARNING, "the file is gone, the model stays", "path",
                        apr_serve_models_get_path (watched->models, watched->index), NULL);
@@ -177,6 +201,8 @@ apr_serve_watch_new (AprServeModels *models)
   guint i;
 
   self->files = g_ptr_array_new_with_free_func (free_watched);
+  self->loader = g_thread_pool_new (load, self, 1, FALSE, NULL);
+  self->cancellable = g_cancellable_new ();
   self->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
   for (i = 0; i < apr_serve_models_get_size (models); i++)
     {
@@ -213,6 +239,9 @@ apr_serve_watch_free (AprServeWatch *self)
       g_source_remove (self->source);
       close (self->fd);
     }
+  g_cancellable_cancel (self->cancellable);
+  g_thread_pool_free (self->loader, TRUE, TRUE);
+  g_object_unref (self->cancellable);
   g_ptr_array_unref (self->files);
   g_free (self);
 }
@@ -223,5 +252,5 @@ apr_serve_watch_reload_all (AprServeWatch *self)
   guint i;
 
   for (i = 0; i < self->files->len; i++)
-    reload (g_ptr_array_index (self->files, i));
+    queue (self, g_ptr_array_index (self->files, i));
 }

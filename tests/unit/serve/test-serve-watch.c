@@ -36,6 +36,26 @@ inotify_add_watch (int queue, const char *name, uint32_t mask)
   return (int) syscall (SYS_inotify_add_watch, queue, name, mask);
 }
 
+/* The linker sends the watch's calls of this function here, which may be held up. */
+gboolean __real_apr_serve_models_reload (AprServeModels *models, guint index, GError **error);
+gboolean __wrap_apr_serve_models_reload (AprServeModels *models, guint index, GError **error);
+
+static GMutex gate;
+static gint n_loads; /* (atomic) that have begun */
+
+gboolean
+__wrap_apr_serve_models_reload (AprServeModels *models, guint index, GError **error)
+{
+  gboolean succeeded;
+
+  g_atomic_int_inc (&n_loads);
+  g_mutex_lock (&gate);
+  succeeded = __real_apr_serve_models_reload (models, index, error);
+  g_mutex_unlock (&gate);
+
+  return succeeded;
+}
+
 static double
 get_intercept (AprServeModels *models)
 {
@@ -75,12 +95,53 @@ test_replaced_since_read (void)
   g_rmdir (folder);
 }
 
+static void
+test_main_loop (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("aprender-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "model.safetensors", NULL);
+  g_autoptr (AprServeModels) models = apr_serve_models_new ();
+  g_autoptr (AprServeWatch) watch = NULL;
+  GError *error = NULL;
+  guint i;
+
+  g_test_summary ("While a model is loaded, the main loop runs; what is written meanwhile is loaded once.");
+
+  save (path, 1);
+  apr_serve_models_add (models, "model", path, &error);
+  g_assert_no_error (error);
+  watch = apr_serve_watch_new (models);
+
+  g_atomic_int_set (&n_loads, 0);
+  g_mutex_lock (&gate);
+  apr_serve_watch_reload_all (watch);
+  while (g_atomic_int_get (&n_loads) == 0)
+    g_usleep (1000);
+  for (i = 2; i < 5; i++)
+    {
+      save (path, i);
+      g_main_context_iteration (NULL, TRUE);
+      apr_serve_watch_reload_all (watch);
+    }
+  g_assert_cmpfloat (get_intercept (models), ==, 1);
+  g_mutex_unlock (&gate);
+  while (g_atomic_int_get (&n_loads) < 2 || get_intercept (models) != 4)
+    g_usleep (1000);
+  g_clear_pointer (&watch, apr_serve_watch_free);
+  g_assert_cmpint (n_loads, ==, 2);
+
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
 int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/serve-watch/replaced-since-read", test_replaced_since_read);
+
+  g_test_add_func ("/serve-watch/main-loop", test_main_loop);
 
   return g_test_run ();
 }
