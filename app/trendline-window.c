@@ -140,12 +140,26 @@ on_open_recent (GtkWidget *widget, const char *name, GVariant *parameter)
   trendline_window_open (TRENDLINE_WINDOW (widget), file);
 }
 
+/* A program that ends would end what writes a file too: it waits for that, with no window if need be. */
+static void
+hold_application (void)
+{
+  g_application_hold (g_application_get_default ());
+}
+
+static void
+release_application (void)
+{
+  g_application_release (g_application_get_default ());
+}
+
 static void
 on_saved (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (TrendlineWindow) self = data;
   GError *error = NULL;
 
+  release_application ();
   apr_estimator_save_to_file_finish (APR_ESTIMATOR (source), result, &error);
   if (check (self, error))
     show_message (self, _ ("The model is saved"));
@@ -163,6 +177,7 @@ trendline_window_save_model (TrendlineWindow *self, GFile *file)
   model = trendline_fit_session_get_model (self->session);
   g_return_if_fail (model != NULL);
 
+  hold_application ();
   apr_estimator_save_to_file_async (APR_ESTIMATOR (model), file, G_PRIORITY_DEFAULT, NULL, on_saved,
                                     g_object_ref (self));
 }
