@@ -164,6 +164,36 @@ write_table (GTask *task, AprTableReader *reader, GOutputStream *stream, GError 
   return FALSE;
 }
 
+/* Where what is new is written until it is complete, beside its place. */
+static GFile *
+get_draft (GFile *output)
+{
+  g_autoptr (GFile) folder = g_file_get_parent (output);
+  g_autofree char *name = g_strdup_printf (".trendline-%08x.csv", g_random_int ());
+
+  return g_file_get_child (folder, name);
+}
+
+/* Ends what was written: it takes its place, or, after an error, leaves what was there before. */
+static void
+close_output (
+  Prediction *prediction, GOutputStream *stream, GFile *draft, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GCancellable) cancelled = g_cancellable_new ();
+
+  if (*error != NULL)
+    {
+      /* g_file_replace() leaves the file that was there if the stream is closed so. */
+      g_cancellable_cancel (cancelled);
+      g_output_stream_close (stream, cancelled, NULL);
+    }
+  else if (g_output_stream_close (stream, cancellable, error) && draft != NULL)
+    g_file_move (draft, prediction->output, G_FILE_COPY_OVERWRITE, cancellable, NULL, NULL, error);
+
+  if (draft != NULL && *error != NULL)
+    g_file_delete (draft, NULL, NULL);
+}
+
 static void
 predict_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
@@ -172,7 +202,7 @@ predict_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *ca
   g_autoptr (TrendlineTable) table = NULL;
   g_autoptr (AprTableReader) reader = NULL;
   g_autoptr (GFileOutputStream) stream = NULL;
-  gboolean existed = FALSE;
+  g_autoptr (GFile) draft = NULL;
   GError *error = NULL;
 
   table = trendline_table_load (prediction->input, cancellable, &error);
@@ -184,22 +214,17 @@ predict_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *ca
       apr_table_reader_set_drop_missing (reader, TRUE);
       apr_table_reader_set_n_threads (reader, trendline_fit_session_count_threads ());
       apr_table_reader_set_features (reader, (const char *const *) names);
-      existed = g_file_query_exists (prediction->output, cancellable);
-      stream = g_file_replace (prediction->output, NULL, FALSE, G_FILE_CREATE_NONE, cancellable, &error);
+      /* g_file_replace() itself writes a draft of what is there, but what is new in place. */
+      if (!g_file_query_exists (prediction->output, cancellable))
+        draft = get_draft (prediction->output);
+      stream = g_file_replace (draft != NULL ? draft : prediction->output, NULL, FALSE, G_FILE_CREATE_NONE,
+                               cancellable, &error);
     }
-  if (stream != NULL && !write_table (task, reader, G_OUTPUT_STREAM (stream), &error))
+  if (stream != NULL)
     {
-      /* A stream that is closed so leaves the file that was there before. */
-      g_autoptr (GCancellable) cancelled = g_cancellable_new ();
-
-      g_cancellable_cancel (cancelled);
-      g_output_stream_close (G_OUTPUT_STREAM (stream), cancelled, NULL);
-      /* What is new is written in place. */
-      if (!existed)
-        g_file_delete (prediction->output, NULL, NULL);
+      write_table (task, reader, G_OUTPUT_STREAM (stream), &error);
+      close_output (prediction, G_OUTPUT_STREAM (stream), draft, cancellable, &error);
     }
-  else if (stream != NULL)
-    g_output_stream_close (G_OUTPUT_STREAM (stream), cancellable, &error);
 
   if (error != NULL)
     g_task_return_error (task, error);

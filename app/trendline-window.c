@@ -239,6 +239,7 @@ on_predicted (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (TrendlineWindow) self = data;
   GError *error = NULL;
 
+  release_application ();
   trendline_fit_session_predict_finish (TRENDLINE_FIT_SESSION (source), result, &error);
   if (!check (self, error))
     return;
@@ -251,11 +252,22 @@ on_predicted (GObject *source, GAsyncResult *result, gpointer data)
     }
 }
 
+/* Predicts for each row of a table with the model, which must be there. */
+void
+trendline_window_predict_table (TrendlineWindow *self, GFile *table, GFile *output)
+{
+  g_return_if_fail (TRENDLINE_IS_WINDOW (self));
+  g_return_if_fail (G_IS_FILE (table));
+  g_return_if_fail (G_IS_FILE (output));
+
+  hold_application ();
+  trendline_fit_session_predict_async (self->session, table, output, on_predicted, g_object_ref (self));
+}
+
 static void
 save_predictions (TrendlineWindow *self, GFile *file)
 {
-  trendline_fit_session_predict_async (self->session, self->table_to_predict, file, on_predicted,
-                                       g_object_ref (self));
+  trendline_window_predict_table (self, self->table_to_predict, file);
 }
 
 static void

@@ -19,4 +19,6 @@ void trendline_window_open (TrendlineWindow *self, GFile *file);
 
 void trendline_window_save_model (TrendlineWindow *self, GFile *file);
 
+void trendline_window_predict_table (TrendlineWindow *self, GFile *table, GFile *output);
+
 G_END_DECLS

@@ -57,12 +57,37 @@ test_quit_while_saving (void)
   g_assert_no_error (error);
 }
 
+static gboolean
+predict_and_quit (gpointer data)
+{
+  Opened *opened = data;
+  g_autoptr (GFile) output = get_neighbour (opened, "predictions.csv");
+
+  trendline_window_predict_table (TRENDLINE_WINDOW (opened->window), opened->file, output);
+  g_action_group_activate_action (G_ACTION_GROUP (opened->application), "quit", NULL);
+
+  return G_SOURCE_REMOVE;
+}
+
+static void
+test_quit_while_predicting (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,1\n1,2\n2,4\n");
+
+  g_test_summary (
+    "A program that is quit ends when predictions are cancelled, and what they wrote is removed.");
+  fit (&opened);
+  run_until_quit (&opened, predict_and_quit);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/trendline/files/quit-while-saving", test_quit_while_saving);
+
+  g_test_add_func ("/trendline/files/quit-while-predicting", test_quit_while_predicting);
 
   return g_test_run ();
 }
