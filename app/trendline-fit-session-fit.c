@@ -436,6 +436,7 @@ on_table_to_add (GObject *source, GAsyncResult *result, gpointer data)
 
 /*
  * Adds the rows of a table to those that the model was fitted to, and fits again, as all of them together would be.
+ * Rows of it that miss a number are passed over if drop_missing is set, and an error otherwise.
  *
  * The table needs the columns of the model. It fails with %APR_ERROR_STATE if the model does not have its sums, with
  * %APR_ERROR_FEATURE_NAMES if it does not know its features or the target cannot be told, and as fits do.
@@ -443,6 +444,7 @@ on_table_to_add (GObject *source, GAsyncResult *result, gpointer data)
 void
 trendline_fit_session_add_async (TrendlineFitSession *self,
                                  GFile *file,
+                                 gboolean drop_missing,
                                  GAsyncReadyCallback callback,
                                  gpointer user_data)
 {
@@ -460,7 +462,7 @@ trendline_fit_session_add_async (TrendlineFitSession *self,
 
   fit = g_new0 (Fit, 1);
   fit->file = g_object_ref (file);
-  fit->drop_missing = self->drop_missing;
+  fit->drop_missing = drop_missing;
   fit->target = g_strdup (self->model_target);
   fit->weight = g_strdup (self->model_weight);
   fit->features = apr_estimator_get_feature_names (APR_ESTIMATOR (self->model));

@@ -84,6 +84,7 @@ AprRegressionDiagnostics *trendline_fit_session_diagnose_finish (TrendlineFitSes
 
 void trendline_fit_session_add_async (TrendlineFitSession *self,
                                       GFile *file,
+                                      gboolean drop_missing,
                                       GAsyncReadyCallback callback,
                                       gpointer user_data);
 

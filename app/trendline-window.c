@@ -42,7 +42,8 @@ struct _TrendlineWindow
   GFile *file;             /* (nullable): what is open */
   GFile *opening;          /* (nullable): what is being opened, or could not be */
   GFile *table_to_predict; /* (nullable) */
-  AdwToast *toast;         /* (unowned) (nullable): what was said last */
+  GFile *table_to_add; /* (nullable): what was added last, or could not be, unless there was a fit since */
+  AdwToast *toast;     /* (unowned) (nullable): what was said last */
 };
 
 G_DEFINE_FINAL_TYPE (TrendlineWindow, trendline_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -66,19 +67,31 @@ show_toast (TrendlineWindow *self, AdwToast *toast)
   adw_toast_overlay_add_toast (self->toasts, toast);
 }
 
-/* Shows the error, if there is one. Returns: whether there was none, and the window has not been closed meanwhile */
 static gboolean
-check (TrendlineWindow *self, GError *error)
+show_error (TrendlineWindow *self, GError *error, gboolean is_gap)
 {
   g_autoptr (GError) owned = error;
 
   if (!gtk_widget_get_realized (GTK_WIDGET (self)))
     return FALSE;
   if (owned != NULL)
-    show_toast (self, trendline_error_create_toast (owned, self->toasts,
-                                                    trendline_fit_session_get_n_missing (self->session) > 0));
+    show_toast (self, trendline_error_create_toast (owned, self->toasts, is_gap));
 
   return owned == NULL;
+}
+
+/* Shows the error, if there is one. Returns: whether there was none, and the window has not been closed meanwhile */
+static gboolean
+check (TrendlineWindow *self, GError *error)
+{
+  return show_error (self, error, FALSE);
+}
+
+/* The same for a fit: where numbers were missing, the error offers to pass over them. */
+static gboolean
+check_fit (TrendlineWindow *self, GError *error)
+{
+  return show_error (self, error, trendline_fit_session_get_n_missing (self->session) > 0);
 }
 
 static void
@@ -216,21 +229,35 @@ on_added (GObject *source, GAsyncResult *result, gpointer data)
   GError *error = NULL;
 
   trendline_fit_session_add_finish (TRENDLINE_FIT_SESSION (source), result, &error);
-  if (check (self, error))
+  if (!check_fit (self, error))
+    return;
+  if (trendline_fit_session_get_n_dropped (self->session) == 0)
     show_message (self, _ ("The data are added"));
+  else
+    {
+      /* Translators: a number follows */
+      show_count (self, _ ("The data are added; rows passed over: %s"));
+    }
 }
 
-static void
-add_data (TrendlineWindow *self, GFile *file)
+/* Adds the rows of a table to the model, which must be there. */
+void
+trendline_window_add_data (TrendlineWindow *self, GFile *file)
 {
-  trendline_fit_session_add_async (self->session, file, on_added, g_object_ref (self));
+  g_return_if_fail (TRENDLINE_IS_WINDOW (self));
+  g_return_if_fail (G_IS_FILE (file));
+
+  g_set_object (&self->table_to_add, file);
+  trendline_fit_session_add_async (self->session, file,
+                                   trendline_fit_session_get_drop_missing (self->session), on_added,
+                                   g_object_ref (self));
 }
 
 static void
 on_add_data (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   trendline_file_dialog_open (GTK_WINDOW (widget), _ ("Add More Data"), TRENDLINE_WINDOW (widget)->file,
-                              TRENDLINE_FILES_TABLES, (TrendlineFileChosen) add_data);
+                              TRENDLINE_FILES_TABLES, (TrendlineFileChosen) trendline_window_add_data);
 }
 
 static void
@@ -298,7 +325,7 @@ on_fit_ready (GObject *source, GAsyncResult *result, gpointer data)
   GError *error = NULL;
 
   trendline_fit_session_fit_finish (TRENDLINE_FIT_SESSION (source), result, &error);
-  if (!check (self, error))
+  if (!check_fit (self, error))
     return;
 
   if (trendline_fit_session_get_n_dropped (self->session) > 0)
@@ -315,20 +342,25 @@ on_fit (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   TrendlineWindow *self = TRENDLINE_WINDOW (widget);
 
+  g_clear_object (&self->table_to_add);
   trendline_fit_session_fit_async (self->session, on_fit_ready, g_object_ref (self));
 }
 
-/* What an error of a gap offers. */
+/* What an error of a gap offers: what failed is done again, a fit or the adding of data. */
 static void
 on_pass_over_gaps (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   TrendlineWindow *self = TRENDLINE_WINDOW (widget);
 
-  if (trendline_fit_session_get_state (self->session) != TRENDLINE_FIT_STATE_IDLE ||
-      trendline_fit_session_get_table (self->session) == NULL)
+  if (trendline_fit_session_get_state (self->session) != TRENDLINE_FIT_STATE_IDLE)
     return;
-  trendline_fit_session_set_drop_missing (self->session, TRUE);
-  on_fit (widget, name, parameter);
+  if (self->table_to_add != NULL)
+    trendline_fit_session_add_async (self->session, self->table_to_add, TRUE, on_added, g_object_ref (self));
+  else if (trendline_fit_session_get_table (self->session) != NULL)
+    {
+      trendline_fit_session_set_drop_missing (self->session, TRUE);
+      on_fit (widget, name, parameter);
+    }
 }
 
 static void
@@ -442,6 +474,7 @@ static void
 on_table (TrendlineWindow *self)
 {
   g_set_object (&self->file, self->opening);
+  g_clear_object (&self->table_to_add);
   on_content (self);
   adw_view_stack_set_visible_child_name (
     self->pages, trendline_fit_session_get_table (self->session) != NULL ? "data" : "model");
@@ -465,6 +498,7 @@ trendline_window_dispose (GObject *object)
   g_clear_object (&self->file);
   g_clear_object (&self->opening);
   g_clear_object (&self->table_to_predict);
+  g_clear_object (&self->table_to_add);
   g_clear_weak_pointer (&self->toast);
 
   G_OBJECT_CLASS (trendline_window_parent_class)->dispose (object);

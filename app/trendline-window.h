@@ -19,6 +19,8 @@ void trendline_window_open (TrendlineWindow *self, GFile *file);
 
 void trendline_window_save_model (TrendlineWindow *self, GFile *file);
 
+void trendline_window_add_data (TrendlineWindow *self, GFile *file);
+
 void trendline_window_predict_table (TrendlineWindow *self, GFile *table, GFile *output);
 
 G_END_DECLS

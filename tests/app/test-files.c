@@ -80,6 +80,73 @@ test_quit_while_predicting (void)
   run_until_quit (&opened, predict_and_quit);
 }
 
+static void
+test_failed_save (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,1\n,5\n1,2\n2,4\n");
+  g_autoptr (GFile) nowhere = get_neighbour (&opened, "missing/model.safetensors");
+
+  g_test_summary ("A failure to save is told, whatever the last fit failed of.");
+  trendline_fit_session_set_drop_missing (opened.session, TRUE);
+  fit (&opened);
+  trendline_fit_session_set_drop_missing (opened.session, FALSE);
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.fit", NULL));
+  wait_for_label (opened.window, "Numbers are missing");
+  trendline_window_save_model (TRENDLINE_WINDOW (opened.window), nowhere);
+  wait_until_gone (opened.window, "Numbers are missing");
+  wait_for_label (opened.window, "There is no such file");
+}
+
+static void
+pass_over_gaps (Opened *opened)
+{
+  wait_for_label (opened->window, "Numbers are missing");
+  press (opened->window, "Details");
+  wait_for_label (find_dialog (opened->window), "Pass Over Gaps and Fit");
+  press (find_dialog (opened->window), "Pass Over Gaps and Fit");
+  wait_for_label (opened->window, "The data are added; rows passed over: 1");
+  while (find_dialog (opened->window) != NULL)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static void
+assert_n_samples (Opened *opened, guint n_samples)
+{
+  AprRegressionStatistics *statistics = trendline_fit_session_get_statistics (opened->session);
+
+  g_assert_cmpuint (apr_regression_statistics_get_n_samples (statistics), ==, n_samples);
+}
+
+static void
+test_gaps_of_added (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,1\n1,2\n2,4\n");
+  g_autoptr (GFile) gaps = write_neighbour (&opened, "gaps.csv", "x,y\n3,5\n,7\n4,9\n");
+  g_autoptr (GFile) more = write_neighbour (&opened, "more.csv", "x,y\n7,8\n");
+  g_autoptr (GFile) model = get_neighbour (&opened, "model.safetensors");
+  TrendlineWindow *window = TRENDLINE_WINDOW (opened.window);
+
+  g_test_summary ("Rows are added without those that have gaps, to the model of a table or of a file.");
+  fit (&opened);
+  trendline_window_save_model (window, model);
+  wait_for_label (opened.window, "The model is saved");
+  trendline_window_add_data (window, gaps);
+  pass_over_gaps (&opened);
+  assert_n_samples (&opened, 5);
+  /* That is no choice for the next fit. */
+  g_assert_false (trendline_fit_session_get_drop_missing (opened.session));
+
+  trendline_window_open (window, model);
+  wait_until_idle (opened.session);
+  g_assert_null (trendline_fit_session_get_table (opened.session));
+  trendline_window_add_data (window, gaps);
+  pass_over_gaps (&opened);
+  assert_n_samples (&opened, 5);
+  trendline_window_add_data (window, more);
+  wait_for_label (opened.window, "The data are added");
+  assert_n_samples (&opened, 6);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -88,6 +155,9 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/files/quit-while-saving", test_quit_while_saving);
 
   g_test_add_func ("/trendline/files/quit-while-predicting", test_quit_while_predicting);
+
+  g_test_add_func ("/trendline/files/failed-save", test_failed_save);
+  g_test_add_func ("/trendline/files/gaps-of-added", test_gaps_of_added);
 
   return g_test_run ();
 }

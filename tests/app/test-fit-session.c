@@ -323,7 +323,7 @@ add (TrendlineFitSession *session, GFile *file, GError **error)
   g_autoptr (GError) unexpected = NULL;
   gboolean done;
 
-  trendline_fit_session_add_async (session, file, on_ready, &result);
+  trendline_fit_session_add_async (session, file, FALSE, on_ready, &result);
   done = trendline_fit_session_add_finish (session, wait_for (&result), error != NULL ? error : &unexpected);
   g_assert_no_error (unexpected);
 
