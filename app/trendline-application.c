@@ -52,21 +52,13 @@ typedef struct
 } Shortcut;
 
 static const Shortcut shortcuts[] = {
-  { "app.new-window", { "<Control>n" } },
-  { "app.quit", { "<Control>q" } },
-  { "window.close", { "<Control>w" } },
-  { "win.open", { "<Control>o" } },
-  { "win.add-data", { "<Control><Shift>o" } },
-  { "win.save-model", { "<Control>s" } },
-  { "win.predict-table", { "<Control>p" } },
-  { "win.fit", { "<Control>Return", "<Control>KP_Enter" } },
-  { "win.cancel", { "<Control>period" } },
-  { "win.undo", { "<Control>z" } },
-  { "win.sidebar", { "F9" } },
-  { "win.show-page::data", { "<Alt>1" } },
-  { "win.show-page::model", { "<Alt>2" } },
-  { "win.show-page::plots", { "<Alt>3" } },
-  { "win.show-page::predict", { "<Alt>4" } },
+  { "app.new-window", { "<Control>n" } },      { "app.quit", { "<Control>q" } },
+  { "window.close", { "<Control>w" } },        { "win.open", { "<Control>o" } },
+  { "win.add-data", { "<Control><Shift>o" } }, { "win.save-model", { "<Control>s" } },
+  { "win.predict-table", { "<Control>p" } },   { "win.fit", { "<Control>Return", "<Control>KP_Enter" } },
+  { "win.cancel", { "<Control>period" } },     { "win.sidebar", { "F9" } },
+  { "win.show-page::data", { "<Alt>1" } },     { "win.show-page::model", { "<Alt>2" } },
+  { "win.show-page::plots", { "<Alt>3" } },    { "win.show-page::predict", { "<Alt>4" } },
 };
 
 static void

@@ -549,6 +549,8 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   gtk_widget_class_install_action (widget_class, "win.pass-over-gaps", NULL, on_pass_over_gaps);
   gtk_widget_class_install_action (widget_class, "win.cancel", NULL, on_cancel);
   gtk_widget_class_install_action (widget_class, "win.sidebar", NULL, on_sidebar);
+  /* An accelerator of the application would come before what the entry that has the focus does with the key. */
+  gtk_widget_class_add_binding_action (widget_class, GDK_KEY_z, GDK_CONTROL_MASK, "win.undo", NULL);
 }
 
 static void

@@ -137,6 +137,14 @@ write_neighbour (Opened *opened, const char *name, const char *text)
 }
 
 static inline void
+fit_opened (Opened *opened)
+{
+  g_assert_true (gtk_widget_activate_action (opened->window, "win.fit", NULL));
+  wait_until_idle (opened->session);
+  g_assert_nonnull (trendline_fit_session_get_model (opened->session));
+}
+
+static inline void
 wait_until_gone (GtkWidget *window, const char *text)
 {
   g_test_message ("waiting for “%s” to go", text);

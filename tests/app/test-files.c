@@ -3,14 +3,6 @@
 
 /* The files that a window writes and opens. */
 
-static void
-fit (Opened *opened)
-{
-  g_assert_true (gtk_widget_activate_action (opened->window, "win.fit", NULL));
-  wait_until_idle (opened->session);
-  g_assert_nonnull (trendline_fit_session_get_model (opened->session));
-}
-
 static gboolean
 save_and_quit (gpointer data)
 {
@@ -51,7 +43,7 @@ test_quit_while_saving (void)
   g_autoptr (GError) error = NULL;
 
   g_test_summary ("A program that is quit ends when the model is saved.");
-  fit (&opened);
+  fit_opened (&opened);
   run_until_quit (&opened, save_and_quit);
   model = apr_linear_regression_load (g_file_peek_path (file), &error);
   g_assert_no_error (error);
@@ -76,7 +68,7 @@ test_quit_while_predicting (void)
 
   g_test_summary (
     "A program that is quit ends when predictions are cancelled, and what they wrote is removed.");
-  fit (&opened);
+  fit_opened (&opened);
   run_until_quit (&opened, predict_and_quit);
 }
 
@@ -88,7 +80,7 @@ test_failed_save (void)
 
   g_test_summary ("A failure to save is told, whatever the last fit failed of.");
   trendline_fit_session_set_drop_missing (opened.session, TRUE);
-  fit (&opened);
+  fit_opened (&opened);
   trendline_fit_session_set_drop_missing (opened.session, FALSE);
   g_assert_true (gtk_widget_activate_action (opened.window, "win.fit", NULL));
   wait_for_label (opened.window, "Numbers are missing");
@@ -127,7 +119,7 @@ test_gaps_of_added (void)
   TrendlineWindow *window = TRENDLINE_WINDOW (opened.window);
 
   g_test_summary ("Rows are added without those that have gaps, to the model of a table or of a file.");
-  fit (&opened);
+  fit_opened (&opened);
   trendline_window_save_model (window, model);
   wait_for_label (opened.window, "The model is saved");
   trendline_window_add_data (window, gaps);

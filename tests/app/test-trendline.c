@@ -492,21 +492,13 @@ test_keys (void)
 {
   g_autoptr (GApplication) application = start ();
   const char *const names[] = {
-    "app.new-window",
-    "app.quit",
-    "window.close",
-    "win.open",
-    "win.add-data",
-    "win.fit",
-    "win.cancel",
-    "win.predict-table",
-    "win.save-model",
-    "win.undo",
-    "win.sidebar",
-    "win.show-page::data",
-    "win.show-page::model",
-    "win.show-page::plots",
-    "win.show-page::predict",
+    "app.new-window",       "app.quit",
+    "window.close",         "win.open",
+    "win.add-data",         "win.fit",
+    "win.cancel",           "win.predict-table",
+    "win.save-model",       "win.sidebar",
+    "win.show-page::data",  "win.show-page::model",
+    "win.show-page::plots", "win.show-page::predict",
   };
   g_autoptr (GHashTable) keys = g_hash_table_new (g_str_hash, g_str_equal);
   gsize i;

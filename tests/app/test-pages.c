@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/app/opened-window.h"
+
+/* The pages of a window, and what keys and the pointer do there. */
+
+/* As a person does with keys and pointer. */
+static void
+run_xdotool (const char *arguments)
+{
+  g_autofree char *line = g_strconcat ("xdotool ", arguments, NULL);
+
+  g_assert_true (g_spawn_command_line_sync (line, NULL, NULL, NULL, NULL));
+}
+
+static void
+show_page (Opened *opened, const char *name)
+{
+  g_assert_true (gtk_widget_activate_action (opened->window, "win.show-page", "s", name));
+}
+
+static void
+wait_for_text (GtkWidget *entry, const char *text)
+{
+  g_test_message ("waiting for “%s” in the entry", text);
+  while (!g_str_equal (gtk_editable_get_text (GTK_EDITABLE (entry)), text))
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static void
+test_undo_of_entry (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,1\n1,2\n2,4\n");
+  AprLinearRegression *options = trendline_fit_session_get_options (opened.session);
+  GtkWidget *entry;
+
+  g_test_summary ("The key takes back what was typed in an entry; elsewhere, the last choice.");
+  fit_opened (&opened);
+  apr_linear_regression_set_fit_intercept (options, FALSE);
+  show_page (&opened, "predict");
+  wait_for_label (opened.window, "Prediction of y");
+  entry = find_entry (opened.window, "x");
+  g_assert_true (gtk_widget_grab_focus (entry));
+  wait_for_frames (opened.window, 3);
+  run_xdotool ("mousemove 600 300 key End type 5");
+  wait_for_text (entry, "05");
+  run_xdotool ("key ctrl+z");
+  while (g_str_equal (gtk_editable_get_text (GTK_EDITABLE (entry)), "05"))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_false (apr_linear_regression_get_fit_intercept (options));
+
+  gtk_window_set_focus (GTK_WINDOW (opened.window), NULL);
+  run_xdotool ("key ctrl+z");
+  while (!apr_linear_regression_get_fit_intercept (options))
+    g_main_context_iteration (NULL, TRUE);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/trendline/pages/undo-of-entry", test_undo_of_entry);
+
+  return g_test_run ();
+}
