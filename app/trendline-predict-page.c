@@ -17,6 +17,7 @@ typedef struct
   GtkWidget *row;
   gsize first; /* among the features */
   gsize n;     /* 1 for a number */
+  gboolean is_text;
 } Input;
 
 struct _TrendlinePredictPage
@@ -197,16 +198,30 @@ count_texts (char **names, gsize first)
   return n;
 }
 
-/* Of one feature alone, as “color=red”, only the table tells whether that is a text. */
+/* Whether a feature, as “color=red”, is a text of a column of the table. */
 static gboolean
-has_text_column (TrendlinePredictPage *self, const char *feature)
+has_text_column (TrendlineTable *table, const char *feature)
 {
-  TrendlineTable *table = trendline_fit_session_get_table (self->session);
   const char *equals = strchr (feature, '=');
   g_autofree char *name = equals != NULL ? g_strndup (feature, (gsize) (equals - feature)) : NULL;
-  TrendlineColumn *column = table != NULL && name != NULL ? trendline_table_find_column (table, name) : NULL;
+  TrendlineColumn *column = name != NULL ? trendline_table_find_column (table, name) : NULL;
 
   return column != NULL && trendline_column_get_is_text (column);
+}
+
+/* Of one feature alone, or of columns that are called “dose=1” and “dose=2”, only the table tells what they are.
+ * Without a table, several that begin alike are texts. */
+static Input
+find_input (TrendlinePredictPage *self, gsize first)
+{
+  TrendlineTable *table = trendline_fit_session_get_table (self->session);
+  Input input = { .first = first, .n = count_texts (self->names, first) };
+
+  input.is_text = table != NULL ? has_text_column (table, self->names[first]) : input.n > 1;
+  if (!input.is_text)
+    input.n = 1;
+
+  return input;
 }
 
 static GtkWidget *
@@ -312,11 +327,10 @@ fill_list (TrendlinePredictPage *self)
     return;
   for (i = 0; self->names[i] != NULL; i += g_array_index (self->inputs, Input, self->inputs->len - 1).n)
     {
-      Input input = { .first = i, .n = count_texts (self->names, i) };
+      Input input = find_input (self, i);
 
-      input.row = input.n > 1 || has_text_column (self, self->names[i])
-                  ? create_text_row (self, self->names, i, input.n)
-                  : create_number_row (self, self->names[i]);
+      input.row = input.is_text ? create_text_row (self, self->names, i, input.n)
+                                : create_number_row (self, self->names[i]);
       gtk_list_box_append (self->features_list, input.row);
       g_array_append_val (self->inputs, input);
     }

@@ -54,12 +54,31 @@ test_undo_of_entry (void)
     g_main_context_iteration (NULL, TRUE);
 }
 
+static void
+test_equals_in_name (void)
+{
+  g_auto (Opened) opened =
+    open_text ("dose=1,dose=2,kind,y\n0,0,a,0\n1,1,b,5\n2,4,a,16\n3,9,b,33\n4,5,a,23\n5,3,b,19\n");
+
+  g_test_summary ("Columns of numbers whose names look like those of texts are typed.");
+  trendline_column_set_is_feature (
+    trendline_table_find_column (trendline_fit_session_get_table (opened.session), "kind"), TRUE);
+  fit_opened (&opened);
+  show_page (&opened, "predict");
+  wait_for_label (opened.window, "Prediction of y");
+  g_assert_nonnull (find_entry (opened.window, "dose=1"));
+  g_assert_nonnull (find_entry (opened.window, "dose=2"));
+  wait_for_label (opened.window, "kind");
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/trendline/pages/undo-of-entry", test_undo_of_entry);
+
+  g_test_add_func ("/trendline/pages/equals-in-name", test_equals_in_name);
 
   return g_test_run ();
 }
