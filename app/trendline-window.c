@@ -372,8 +372,12 @@ on_cancel (GtkWidget *widget, const char *name, GVariant *parameter)
 static void
 on_show_page (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  adw_view_stack_set_visible_child_name (TRENDLINE_WINDOW (widget)->pages,
-                                         g_variant_get_string (parameter, NULL));
+  AdwViewStack *pages = TRENDLINE_WINDOW (widget)->pages;
+  GtkWidget *page = adw_view_stack_get_child_by_name (pages, g_variant_get_string (parameter, NULL));
+
+  /* Without a table there are no rows to see. */
+  if (adw_view_stack_page_get_visible (adw_view_stack_get_page (pages, page)))
+    adw_view_stack_set_visible_child (pages, page);
 }
 
 static void
@@ -409,6 +413,7 @@ on_state (TrendlineWindow *self)
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.open", !busy);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.open-recent", !busy);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.fit", !busy && has_table);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.sidebar", has_table);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.cancel", busy);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.save-model", has_model);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.add-data", !busy && has_model);
@@ -464,6 +469,7 @@ on_content (TrendlineWindow *self)
   if (has_table != adw_view_stack_page_get_visible (data))
     {
       adw_view_stack_page_set_visible (data, has_table);
+      adw_flap_set_swipe_to_open (self->flap, has_table);
       adw_flap_set_reveal_flap (self->flap, has_table);
     }
   on_state (self);

@@ -71,6 +71,40 @@ test_equals_in_name (void)
   wait_for_label (opened.window, "kind");
 }
 
+static void
+test_without_table (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,1\n1,2\n2,4\n");
+  GtkWidget *sidebar = find_widget (opened.window, g_type_from_name ("TrendlineSidebar"));
+  AdwFlap *flap = ADW_FLAP (gtk_widget_get_ancestor (sidebar, ADW_TYPE_FLAP));
+  AdwViewStack *pages = ADW_VIEW_STACK (find_widget (opened.window, ADW_TYPE_VIEW_STACK));
+  g_autoptr (GFile) model = get_neighbour (&opened, "model.safetensors");
+
+  g_test_summary ("A model from a file shows neither rows nor choices, whatever key is pressed.");
+  fit_opened (&opened);
+  g_assert_true (adw_flap_get_reveal_flap (flap));
+  trendline_window_save_model (TRENDLINE_WINDOW (opened.window), model);
+  wait_for_label (opened.window, "The model is saved");
+  trendline_window_open (TRENDLINE_WINDOW (opened.window), model);
+  wait_until_idle (opened.session);
+  g_assert_false (adw_flap_get_reveal_flap (flap));
+  gtk_widget_activate_action (opened.window, "win.sidebar", NULL);
+  g_assert_false (adw_flap_get_reveal_flap (flap));
+  g_assert_false (adw_flap_get_swipe_to_open (flap));
+  show_page (&opened, "data");
+  g_assert_cmpstr (adw_view_stack_get_visible_child_name (pages), ==, "model");
+  show_page (&opened, "predict");
+  g_assert_cmpstr (adw_view_stack_get_visible_child_name (pages), ==, "predict");
+
+  trendline_window_open (TRENDLINE_WINDOW (opened.window), opened.file);
+  wait_until_idle (opened.session);
+  g_assert_true (adw_flap_get_reveal_flap (flap));
+  gtk_widget_activate_action (opened.window, "win.sidebar", NULL);
+  g_assert_false (adw_flap_get_reveal_flap (flap));
+  show_page (&opened, "data");
+  g_assert_cmpstr (adw_view_stack_get_visible_child_name (pages), ==, "data");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -79,6 +113,8 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/pages/undo-of-entry", test_undo_of_entry);
 
   g_test_add_func ("/trendline/pages/equals-in-name", test_equals_in_name);
+
+  g_test_add_func ("/trendline/pages/without-table", test_without_table);
 
   return g_test_run ();
 }
