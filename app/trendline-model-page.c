@@ -6,6 +6,9 @@
 #include "app/trendline-format.h"
 #include "app/trendline-heading.h"
 
+/* More names would leave no room for the terms. */
+#define MAX_NAMES 5
+
 struct _TrendlineModelPage
 {
   AdwBin parent_instance;
@@ -185,6 +188,27 @@ show_figures (TrendlineModelPage *self, AprLinearRegression *model, AprRegressio
               g_strdup_printf ("%" G_GSSIZE_FORMAT, apr_linear_regression_get_rank (model)));
 }
 
+/* The first names, and how many more there are. */
+static char *
+tell_dependent (char **names)
+{
+  const guint n_names = g_strv_length (names);
+  g_autoptr (GString) list = g_string_new (names[0]);
+  guint i;
+
+  for (i = 1; i < MIN (n_names, MAX_NAMES); i++)
+    g_string_append_printf (list, ", %s", names[i]);
+  if (n_names <= MAX_NAMES)
+    {
+      /* Translators: names of features follow */
+      return g_strdup_printf (_ ("These features follow from the others: %s"), list->str);
+    }
+
+  /* Translators: the first names of features, and how many more there are */
+  return g_strdup_printf (_ ("These features follow from the others: %s, and %u more"), list->str,
+                          n_names - MAX_NAMES);
+}
+
 static void
 show_note (TrendlineModelPage *self, AprLinearRegression *model, AprRegressionStatistics *statistics)
 {
@@ -192,12 +216,7 @@ show_note (TrendlineModelPage *self, AprLinearRegression *model, AprRegressionSt
   g_autofree char *text = NULL;
 
   if (dependent != NULL && dependent[0] != NULL)
-    {
-      g_autofree char *names = g_strjoinv (", ", dependent);
-
-      /* Translators: names of features follow */
-      text = g_strdup_printf (_ ("These features follow from the others: %s"), names);
-    }
+    text = tell_dependent (dependent);
   else if (statistics == NULL)
     text = g_strdup (_ ("There are no errors and no intervals for a model with a penalty or with bounds."));
   gtk_label_set_label (self->note, text != NULL ? text : "");

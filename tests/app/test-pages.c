@@ -105,6 +105,22 @@ test_without_table (void)
   g_assert_cmpstr (adw_view_stack_get_visible_child_name (pages), ==, "data");
 }
 
+static void
+test_dependent (void)
+{
+  g_auto (Opened) opened = open_text ("a,b,c,d,e,f,g,h,y\n0,0,0,0,0,0,0,0,1\n1,1,1,1,1,1,1,1,2\n"
+                                      "2,2,2,2,2,2,2,2,4\n");
+
+  g_test_summary ("Of many features that follow from others, the first are named.");
+  fit_opened (&opened);
+  show_page (&opened, "model");
+  wait_for_label (opened.window, "These features follow from the others: b, c, d, e, f, and 2 more");
+  trendline_fit_session_choose_all (opened.session, "h", FALSE);
+  trendline_fit_session_choose_all (opened.session, "g", FALSE);
+  fit_opened (&opened);
+  wait_for_label (opened.window, "These features follow from the others: b, c, d, e, f");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -115,6 +131,8 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/pages/equals-in-name", test_equals_in_name);
 
   g_test_add_func ("/trendline/pages/without-table", test_without_table);
+
+  g_test_add_func ("/trendline/pages/dependent", test_dependent);
 
   return g_test_run ();
 }
