@@ -9,7 +9,7 @@
 
 #define LEVEL 0.95
 /* More are not typed by hand; the button for tables stays. */
-#define MAX_FEATURES 500
+#define MAX_INPUTS 500
 
 /* A row of the list: an entry for a number, or a choice of texts, which makes several features. */
 typedef struct
@@ -29,12 +29,14 @@ struct _TrendlinePredictPage
   GtkLabel *prediction;
   GtkLabel *interval;
   GtkDropDown *kind_drop_down;
+  AdwPreferencesGroup *features_group;
   GtkListBox *features_list;
 
   TrendlineFitSession *session;
   AprLinearRegression *model; /* (nullable) */
   char **names;               /* (nullable): the features that the rows are for */
   GArray *inputs;             /* (element-type Input) */
+  gboolean has_too_many;      /* for rows */
   GCancellable *cancellable;  /* of the interval that is being worked out */
 };
 
@@ -149,7 +151,9 @@ show_prediction (TrendlinePredictPage *self)
   if (self->model == NULL || self->inputs->len == 0)
     {
       gtk_label_set_label (self->prediction, "–");
-      gtk_label_set_label (self->interval, "");
+      gtk_label_set_label (
+        self->interval,
+        self->has_too_many ? _ ("There are too many features to type. Predict a table instead.") : "");
       return;
     }
 
@@ -307,6 +311,19 @@ name_features (AprLinearRegression *model)
   return g_strv_builder_end (builder);
 }
 
+/* How many rows there would be: the texts of a column are one. */
+static gsize
+count_inputs (TrendlinePredictPage *self)
+{
+  gsize n = 0;
+  gsize i;
+
+  for (i = 0; self->names[i] != NULL; i += find_input (self, i).n)
+    n++;
+
+  return n;
+}
+
 /* A further fit to the same features leaves what is typed. */
 static void
 fill_list (TrendlinePredictPage *self)
@@ -323,7 +340,9 @@ fill_list (TrendlinePredictPage *self)
   g_strfreev (self->names);
   self->names = g_steal_pointer (&names);
 
-  if (g_strv_length (self->names) > MAX_FEATURES)
+  self->has_too_many = count_inputs (self) > MAX_INPUTS;
+  gtk_widget_set_visible (GTK_WIDGET (self->features_group), !self->has_too_many);
+  if (self->has_too_many)
     return;
   for (i = 0; self->names[i] != NULL; i += g_array_index (self->inputs, Input, self->inputs->len - 1).n)
     {
@@ -373,6 +392,7 @@ trendline_predict_page_class_init (TrendlinePredictPageClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TrendlinePredictPage, prediction);
   gtk_widget_class_bind_template_child (widget_class, TrendlinePredictPage, interval);
   gtk_widget_class_bind_template_child (widget_class, TrendlinePredictPage, kind_drop_down);
+  gtk_widget_class_bind_template_child (widget_class, TrendlinePredictPage, features_group);
   gtk_widget_class_bind_template_child (widget_class, TrendlinePredictPage, features_list);
 }
 

@@ -121,6 +121,47 @@ test_dependent (void)
   wait_for_label (opened.window, "These features follow from the others: b, c, d, e, f");
 }
 
+static void
+test_many_features (void)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_auto (Opened) opened = { NULL };
+  guint i;
+
+  g_test_summary ("Too many features are not typed, which is said.");
+  for (i = 0; i < 600; i++)
+    g_string_append_printf (text, "x%u,", i);
+  g_string_append (text, "y\n");
+  for (i = 0; i < 2 * 601; i++)
+    g_string_append_printf (text, "%u%s", i % 7, i % 601 == 600 ? "\n" : ",");
+  opened = open_text (text->str);
+  fit_opened (&opened);
+  show_page (&opened, "predict");
+  wait_for_label (opened.window, "There are too many features to type. Predict a table instead.");
+  g_assert_null (
+    find_label (find_widget (opened.window, g_type_from_name ("TrendlinePredictPage")), "Features"));
+}
+
+static void
+test_many_texts (void)
+{
+  g_autoptr (GString) text = g_string_new ("kind,y\n");
+  g_auto (Opened) opened = { NULL };
+  guint i;
+
+  g_test_summary ("Many texts are one choice.");
+  for (i = 0; i < 600; i++)
+    g_string_append_printf (text, "text %u,%u\n", i, i);
+  opened = open_text (text->str);
+  trendline_column_set_is_feature (
+    trendline_table_find_column (trendline_fit_session_get_table (opened.session), "kind"), TRUE);
+  fit_opened (&opened);
+  show_page (&opened, "predict");
+  wait_for_label (opened.window, "Prediction of y");
+  g_assert_nonnull (
+    find_label (find_widget (opened.window, g_type_from_name ("TrendlinePredictPage")), "kind"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -133,6 +174,9 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/pages/without-table", test_without_table);
 
   g_test_add_func ("/trendline/pages/dependent", test_dependent);
+
+  g_test_add_func ("/trendline/pages/many-features", test_many_features);
+  g_test_add_func ("/trendline/pages/many-texts", test_many_texts);
 
   return g_test_run ();
 }
