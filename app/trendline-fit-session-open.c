@@ -122,12 +122,13 @@ gboolean
 trendline_fit_session_is_model_file (GFile *file)
 {
   g_autofree char *name = g_file_get_basename (file);
+  g_autofree char *lower = name != NULL ? g_ascii_strdown (name, -1) : NULL;
 
-  return name != NULL && g_str_has_suffix (name, ".safetensors");
+  return lower != NULL && g_str_has_suffix (lower, ".safetensors");
 }
 
 /*
- * Opens a table, or a model if the name ends with “.safetensors”.
+ * Opens a table, or a model if the name ends with “.safetensors”, in small or capital letters.
  *
  * What was open before is closed: the results belong to another table.
  */

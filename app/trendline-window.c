@@ -178,7 +178,15 @@ on_saved (GObject *source, GAsyncResult *result, gpointer data)
     show_message (self, _ ("The model is saved"));
 }
 
-/* Saves the model, which must be there. */
+static void
+propose_name (TrendlineWindow *self, const char *name, GFile *neighbour)
+{
+  trendline_file_dialog_save (GTK_WINDOW (self), _ ("Save the Model"), name, neighbour,
+                              TRENDLINE_FILES_MODELS, (TrendlineFileChosen) trendline_window_save_model);
+}
+
+/* Saves the model, which must be there. A name that no model would be opened by gets “.safetensors” at its end; if
+ * there is such a file, the dialog asks whether to replace it. */
 void
 trendline_window_save_model (TrendlineWindow *self, GFile *file)
 {
@@ -189,6 +197,24 @@ trendline_window_save_model (TrendlineWindow *self, GFile *file)
 
   model = trendline_fit_session_get_model (self->session);
   g_return_if_fail (model != NULL);
+
+  if (!trendline_fit_session_is_model_file (file))
+    {
+      g_autofree char *base = g_file_get_basename (file);
+      g_autofree char *name = g_strconcat (base, ".safetensors", NULL);
+      g_autoptr (GFile) folder = g_file_get_parent (file);
+      g_autoptr (GFile) named = g_file_get_child (folder, name);
+
+      if (g_file_query_exists (named, NULL))
+        {
+          g_autofree char *display_name = g_filename_display_name (name);
+
+          propose_name (self, display_name, file);
+        }
+      else
+        trendline_window_save_model (self, named);
+      return;
+    }
 
   hold_application ();
   apr_estimator_save_to_file_async (APR_ESTIMATOR (model), file, G_PRIORITY_DEFAULT, NULL, on_saved,
@@ -218,8 +244,7 @@ on_save_model (GtkWidget *widget, const char *name, GVariant *parameter)
   g_autofree char *proposed =
     stem != NULL ? g_strconcat (stem, ".safetensors", NULL) : g_strdup (_ ("model.safetensors"));
 
-  trendline_file_dialog_save (GTK_WINDOW (widget), _ ("Save the Model"), proposed, self->file,
-                              TRENDLINE_FILES_MODELS, (TrendlineFileChosen) trendline_window_save_model);
+  propose_name (self, proposed, self->file);
 }
 
 static void

@@ -152,6 +152,24 @@ wait_until_gone (GtkWidget *window, const char *text)
     g_main_context_iteration (NULL, TRUE);
 }
 
+/* The window of this title. */
+static inline GtkWidget *
+find_toplevel (const char *title)
+{
+  GListModel *toplevels = gtk_window_get_toplevels ();
+  guint i;
+
+  for (i = 0; i < g_list_model_get_n_items (toplevels); i++)
+    {
+      g_autoptr (GtkWindow) window = g_list_model_get_item (toplevels, i);
+
+      if (g_strcmp0 (gtk_window_get_title (window), title) == 0)
+        return GTK_WIDGET (window);
+    }
+
+  return NULL;
+}
+
 static inline GtkWidget *
 find_dialog (GtkWidget *window)
 {

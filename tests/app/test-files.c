@@ -139,6 +139,39 @@ test_gaps_of_added (void)
   assert_n_samples (&opened, 6);
 }
 
+static void
+test_name_of_model (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,1\n1,2\n2,4\n");
+  TrendlineWindow *window = TRENDLINE_WINDOW (opened.window);
+  g_autoptr (GFile) plain = get_neighbour (&opened, "plain.model");
+  g_autoptr (GFile) named = get_neighbour (&opened, "plain.model.safetensors");
+  g_autoptr (GFile) capital = get_neighbour (&opened, "CAPITAL.SAFETENSORS");
+  GtkWidget *dialog;
+  GtkWidget *entry;
+
+  g_test_summary ("A model is saved by a name that it can be opened by, which may have capitals.");
+  fit_opened (&opened);
+  trendline_window_save_model (window, plain);
+  wait_for_label (opened.window, "The model is saved");
+  g_assert_false (g_file_query_exists (plain, NULL));
+  g_assert_true (g_file_query_exists (named, NULL));
+
+  /* Nothing is replaced without a question. */
+  trendline_window_save_model (window, plain);
+  while ((dialog = find_toplevel ("Save the Model")) == NULL ||
+         (entry = find_widget (dialog, GTK_TYPE_ENTRY)) == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (entry)), ==, "plain.model.safetensors");
+  gtk_window_destroy (GTK_WINDOW (dialog));
+
+  g_assert_true (g_file_move (named, capital, G_FILE_COPY_NONE, NULL, NULL, NULL, NULL));
+  trendline_window_open (window, capital);
+  wait_until_idle (opened.session);
+  g_assert_null (trendline_fit_session_get_table (opened.session));
+  g_assert_nonnull (trendline_fit_session_get_model (opened.session));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -150,6 +183,9 @@ main (int argc, char **argv)
 
   g_test_add_func ("/trendline/files/failed-save", test_failed_save);
   g_test_add_func ("/trendline/files/gaps-of-added", test_gaps_of_added);
+
+  g_test_add_func ("/trendline/files/name-of-model", test_name_of_model);
+
 
   return g_test_run ();
 }

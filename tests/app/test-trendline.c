@@ -426,24 +426,6 @@ test_bar (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
-/* The window of this title. */
-static GtkWidget *
-find_toplevel (const char *title)
-{
-  GListModel *toplevels = gtk_window_get_toplevels ();
-  guint i;
-
-  for (i = 0; i < g_list_model_get_n_items (toplevels); i++)
-    {
-      g_autoptr (GtkWindow) window = g_list_model_get_item (toplevels, i);
-
-      if (g_strcmp0 (gtk_window_get_title (window), title) == 0)
-        return GTK_WIDGET (window);
-    }
-
-  return NULL;
-}
-
 static void
 test_proposed_name (void)
 {
