@@ -5,6 +5,8 @@
 
 #include <aprender/aprender.h>
 
+#include "app/trendline-table.h"
+
 /* What happened, by the error's code, in words that fit into a toast; the message has the details. */
 static const char *
 get_title (const GError *error, gboolean is_gap)
@@ -13,7 +15,7 @@ get_title (const GError *error, gboolean is_gap)
     return _ ("Numbers are missing");
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return _ ("Cancelled");
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA))
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA) || error->domain == TRENDLINE_TABLE_ERROR)
     return _ ("The table cannot be read");
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND))
     return _ ("There is no such file");
@@ -45,6 +47,10 @@ get_advice (const GError *error)
 {
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA))
     return _ ("Correct the cell that the details name, or choose other columns.");
+  if (error->domain == TRENDLINE_TABLE_ERROR)
+    return _ (
+      "Use a text file in UTF-8 whose first line names each column once, with commas, semicolons or tabs "
+      "between them.");
   if (g_error_matches (error, APR_ERROR, APR_ERROR_EMPTY))
     return _ ("Choose a target and at least one feature of a table with rows.");
   if (g_error_matches (error, APR_ERROR, APR_ERROR_FEATURE_NAMES))

@@ -22,6 +22,8 @@ struct _TrendlineTable
   gboolean decimal_comma;
 };
 
+G_DEFINE_QUARK (trendline - table - error - quark, trendline_table_error)
+
 G_DEFINE_FINAL_TYPE (TrendlineTable, trendline_table, G_TYPE_OBJECT)
 
 static void
@@ -163,6 +165,25 @@ add_columns (TrendlineTable *self, const char *const *names)
   self->decimal_comma = self->delimiter != ',' && n_commas > n_points;
 }
 
+static AprTableReader *
+open_reader (GFile *file, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (AprTableReader) reader = NULL;
+  g_autoptr (GError) local_error = NULL;
+
+  reader = apr_table_reader_new_for_file (file, cancellable, error);
+  if (reader == NULL || apr_table_reader_read_names (reader, cancellable, &local_error))
+    return g_steal_pointer (&reader);
+
+  if (g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA) ||
+      g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED))
+    g_set_error_literal (error, TRENDLINE_TABLE_ERROR, TRENDLINE_TABLE_ERROR_FORMAT, local_error->message);
+  else
+    g_propagate_error (error, g_steal_pointer (&local_error));
+
+  return NULL;
+}
+
 /* Reads the names of a table's columns and its first rows. This blocks; the asynchronous twin does not. */
 TrendlineTable *
 trendline_table_load (GFile *file, GCancellable *cancellable, GError **error)
@@ -172,8 +193,8 @@ trendline_table_load (GFile *file, GCancellable *cancellable, GError **error)
   const char *const *names;
 
   self->file = g_object_ref (file);
-  reader = apr_table_reader_new_for_file (file, cancellable, error);
-  if (reader == NULL || !apr_table_reader_read_names (reader, cancellable, error))
+  reader = open_reader (file, cancellable, error);
+  if (reader == NULL)
     return NULL;
   names = apr_table_reader_get_names (reader);
   if (!read_head (self, g_strv_length ((char **) names), cancellable, error))

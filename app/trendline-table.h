@@ -7,6 +7,16 @@
 
 G_BEGIN_DECLS
 
+/* Of a file that cannot be opened as a table; what is wrong with its rows is told when they are read. */
+#define TRENDLINE_TABLE_ERROR (trendline_table_error_quark ())
+
+typedef enum
+{
+  TRENDLINE_TABLE_ERROR_FORMAT,
+} TrendlineTableError;
+
+GQuark trendline_table_error_quark (void);
+
 /* A file that holds a table: its columns, and its first rows to look at. It never changes but for the chosen
  * features. */
 #define TRENDLINE_TYPE_TABLE (trendline_table_get_type ())

@@ -172,6 +172,32 @@ test_name_of_model (void)
   g_assert_nonnull (trendline_fit_session_get_model (opened.session));
 }
 
+static void
+test_no_table (void)
+{
+  static const char *const texts[] = { "", "x,x\n1,2\n", "x,\xe9\n1,2\n", "\xff\xfex", "PAR1\x15" };
+  g_auto (Opened) opened = open_text ("x,y\n0,1\n1,2\n2,4\n");
+  gsize i;
+
+  g_test_summary (
+    "Of a file that is empty, in another encoding or format, or names a column twice, what one can do "
+    "about it is told.");
+  for (i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autoptr (GFile) file = write_neighbour (&opened, "other.csv", texts[i]);
+      GtkWidget *dialog;
+
+      trendline_window_open (TRENDLINE_WINDOW (opened.window), file);
+      wait_for_label (opened.window, "The table cannot be read");
+      press (opened.window, "Details");
+      dialog = find_dialog (opened.window);
+      wait_for_label (dialog,
+                      "Use a text file in UTF-8 whose first line names each column once, with commas, "
+                      "semicolons or tabs between them.");
+      gtk_window_destroy (GTK_WINDOW (dialog));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -186,6 +212,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/trendline/files/name-of-model", test_name_of_model);
 
+  g_test_add_func ("/trendline/files/no-table", test_no_table);
 
   return g_test_run ();
 }
