@@ -116,24 +116,24 @@ static void
 on_open_ready (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (TrendlineWindow) self = data;
+  g_autofree char *uri = NULL;
   GError *error = NULL;
 
   trendline_fit_session_open_finish (TRENDLINE_FIT_SESSION (source), result, &error);
-  check (self, error);
+  if (!check (self, error))
+    return;
+  uri = g_file_get_uri (self->file);
+  gtk_recent_manager_add_item (gtk_recent_manager_get_default (), uri);
 }
 
 /* Opens a table or a model. What goes wrong is shown in the window. */
 void
 trendline_window_open (TrendlineWindow *self, GFile *file)
 {
-  g_autofree char *uri = NULL;
-
   g_return_if_fail (TRENDLINE_IS_WINDOW (self));
   g_return_if_fail (G_IS_FILE (file));
 
   g_set_object (&self->opening, file);
-  uri = g_file_get_uri (file);
-  gtk_recent_manager_add_item (gtk_recent_manager_get_default (), uri);
   trendline_fit_session_open_async (self->session, file, on_open_ready, g_object_ref (self));
 }
 

@@ -198,6 +198,25 @@ test_no_table (void)
     }
 }
 
+static void
+test_recent (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,1\n1,2\n2,4\n");
+  g_autoptr (GFile) wrong = write_neighbour (&opened, "wrong.csv", "x,x\n0,1\n");
+  g_autoptr (GFile) right = write_neighbour (&opened, "right.csv", "x,y\n0,1\n");
+  g_autofree char *wrong_uri = g_file_get_uri (wrong);
+  g_autofree char *right_uri = g_file_get_uri (right);
+  GtkRecentManager *manager = gtk_recent_manager_get_default ();
+
+  g_test_summary ("What could be opened is among the recent files.");
+  trendline_window_open (TRENDLINE_WINDOW (opened.window), wrong);
+  wait_for_label (opened.window, "The table cannot be read");
+  trendline_window_open (TRENDLINE_WINDOW (opened.window), right);
+  while (!gtk_recent_manager_has_item (manager, right_uri))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_false (gtk_recent_manager_has_item (manager, wrong_uri));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -213,6 +232,8 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/files/name-of-model", test_name_of_model);
 
   g_test_add_func ("/trendline/files/no-table", test_no_table);
+
+  g_test_add_func ("/trendline/files/recent", test_recent);
 
   return g_test_run ();
 }
