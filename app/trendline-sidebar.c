@@ -58,10 +58,27 @@ trendline_sidebar_class_init (TrendlineSidebarClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, dtype_row);
 }
 
+/* The wheel scrolls what the widget is in, and does not change its value. */
+static void
+ignore_wheel (GtkWidget *widget)
+{
+  g_autoptr (GListModel) controllers = gtk_widget_observe_controllers (widget);
+  guint i;
+
+  for (i = 0; i < g_list_model_get_n_items (controllers); i++)
+    {
+      g_autoptr (GtkEventController) controller = g_list_model_get_item (controllers, i);
+
+      if (GTK_IS_EVENT_CONTROLLER_SCROLL (controller))
+        gtk_event_controller_set_propagation_phase (controller, GTK_PHASE_NONE);
+    }
+}
+
 static void
 trendline_sidebar_init (TrendlineSidebar *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
+  ignore_wheel (GTK_WIDGET (self->ridge_button));
 }
 
 /* The target and the weight are no features, whatever is chosen. */

@@ -162,6 +162,35 @@ test_many_texts (void)
     find_label (find_widget (opened.window, g_type_from_name ("TrendlinePredictPage")), "kind"));
 }
 
+static void
+test_wheel (void)
+{
+  g_auto (Opened) opened = open_text ("a,b,c,d,e,f,g,h,i,y\n0,0,0,0,0,0,0,0,0,1\n1,1,1,1,1,1,1,1,1,2\n");
+  AprLinearRegression *options = trendline_fit_session_get_options (opened.session);
+  GtkWidget *sidebar = find_widget (opened.window, g_type_from_name ("TrendlineSidebar"));
+  GtkWidget *spin = find_widget (sidebar, GTK_TYPE_SPIN_BUTTON);
+  GtkWidget *scrolled = find_widget (sidebar, GTK_TYPE_SCROLLED_WINDOW);
+  GtkAdjustment *adjustment = gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (scrolled));
+  g_autofree char *arguments = NULL;
+  double value;
+  double x;
+  double y;
+
+  g_test_summary ("The wheel scrolls the choices, and does not change the penalty below the pointer.");
+  wait_for_frames (opened.window, 3);
+  gtk_adjustment_set_value (adjustment, gtk_adjustment_get_upper (adjustment));
+  wait_for_frames (opened.window, 3);
+  value = gtk_adjustment_get_value (adjustment);
+  g_assert_cmpfloat (value, >, 0);
+  g_assert_true (gtk_widget_translate_coordinates (spin, opened.window, gtk_widget_get_width (spin) / 2.0,
+                                                   gtk_widget_get_height (spin) / 2.0, &x, &y));
+  arguments = g_strdup_printf ("mousemove %d %d sleep 0.1 click 4", (int) x, (int) y);
+  run_xdotool (arguments);
+  while (gtk_adjustment_get_value (adjustment) >= value && apr_linear_regression_get_alpha (options) <= 0)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_cmpfloat (apr_linear_regression_get_alpha (options), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -177,6 +206,8 @@ main (int argc, char **argv)
 
   g_test_add_func ("/trendline/pages/many-features", test_many_features);
   g_test_add_func ("/trendline/pages/many-texts", test_many_texts);
+
+  g_test_add_func ("/trendline/pages/wheel", test_wheel);
 
   return g_test_run ();
 }
