@@ -191,6 +191,17 @@ test_wheel (void)
   g_assert_cmpfloat (apr_linear_regression_get_alpha (options), ==, 0);
 }
 
+static void
+test_toasts (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,1\n1,2\n2,4\n");
+  GtkWidget *bar = find_widget (opened.window, ADW_TYPE_VIEW_SWITCHER_BAR);
+
+  g_test_summary ("An error, which stays until it is closed, does not cover the bar of the pages.");
+  g_assert_nonnull (find_widget (opened.window, ADW_TYPE_TOAST_OVERLAY));
+  g_assert_null (gtk_widget_get_ancestor (bar, ADW_TYPE_TOAST_OVERLAY));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -208,6 +219,8 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/pages/many-texts", test_many_texts);
 
   g_test_add_func ("/trendline/pages/wheel", test_wheel);
+
+  g_test_add_func ("/trendline/pages/toasts", test_toasts);
 
   return g_test_run ();
 }
