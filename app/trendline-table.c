@@ -228,6 +228,8 @@ trendline_table_load_async (GFile *file,
   g_return_if_fail (G_IS_FILE (file));
 
   g_task_set_source_tag (task, trendline_table_load_async);
+  /* To open a pipe, or a file of a server that does not answer, can block for ever. */
+  g_task_set_return_on_cancel (task, TRUE);
   g_task_set_task_data (task, g_object_ref (file), g_object_unref);
   g_task_run_in_thread (task, load_in_thread);
 }

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/app/opened-window.h"
 
 /* The files that a window writes and opens. */
@@ -217,6 +221,31 @@ test_recent (void)
   g_assert_false (gtk_recent_manager_has_item (manager, wrong_uri));
 }
 
+static void
+test_blocked (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,1\n1,2\n2,4\n");
+  g_autoptr (GFile) pipe_file = get_neighbour (&opened, "pipe.csv");
+  GtkWidget *window;
+  int fd;
+
+  g_test_summary ("To open a file that nobody writes to can be cancelled, in a window that has nothing yet.");
+  g_assert_no_errno (mkfifo (g_file_peek_path (pipe_file), 0600));
+  window = GTK_WIDGET (trendline_window_new (GTK_APPLICATION (opened.application)));
+  gtk_window_present (GTK_WINDOW (window));
+  trendline_window_open (TRENDLINE_WINDOW (window), pipe_file);
+  wait_for_label (window, "Opening…");
+  press (window, "Cancel");
+  wait_for_label (window, "Cancelled");
+  g_assert_nonnull (find_label (window, "Fit a Model"));
+
+  /* The thread ends when somebody writes. */
+  fd = g_open (g_file_peek_path (pipe_file), O_RDWR, 0);
+  g_assert_no_errno (fd);
+  g_assert_no_errno (close (fd));
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -234,6 +263,8 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/files/no-table", test_no_table);
 
   g_test_add_func ("/trendline/files/recent", test_recent);
+
+  g_test_add_func ("/trendline/files/blocked", test_blocked);
 
   return g_test_run ();
 }
