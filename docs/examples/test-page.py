@@ -121,6 +121,8 @@ def run_console(text, folder):
     shutil.copytree(examples / '../../tests/data/nist', work / 'nist')
 
     environment = dict(os.environ, PATH=f'{tools}:{os.environ["PATH"]}')
+    # Where a compiler cache looks for the compiler: in the folder that comes first, it would find its own caller.
+    environment.setdefault('CCACHE_PATH', os.environ['PATH'])
     servers = []
     with socket.create_server(('127.0.0.1', 0)) as free:
         port = free.getsockname()[1]
