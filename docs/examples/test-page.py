@@ -117,8 +117,10 @@ def run_console(text, folder):
         (tools / name).write_text(f'#!/bin/sh\nexec {program} "$@"\n', encoding='utf-8')
         (tools / name).chmod(0o755)
     work = folder / 'work'
-    shutil.copytree(examples, work)
-    shutil.copytree(examples / '../../tests/data/nist', work / 'nist')
+    for source, copy in ((examples, work), (examples / '../../tests/data/nist', work / 'nist')):
+        # The sources may be read-only, but the copy is not.
+        shutil.copytree(source, copy, copy_function=shutil.copyfile)
+        copy.chmod(0o755)
 
     environment = dict(os.environ, PATH=f'{tools}:{os.environ["PATH"]}')
     # Where a compiler cache looks for the compiler: in the folder that comes first, it would find its own caller.
