@@ -5,8 +5,8 @@ the programs of all languages write the file that it describes.
 
 Usage: test-page.py PAGE.md NAME=PROGRAM...
 
-A command of the page runs the program of that name, such as cc, that is given here; where none is given, its test is
-skipped. A command that ends with “&” goes on until the others have run; the port 8080 is any that is free.
+A command of the page runs the program of that name, such as cc, that is given here as in a shell; where none is given,
+its test is skipped. A command that ends with “&” goes on until the others have run; the port 8080 is any that is free.
 """
 
 import os
@@ -139,11 +139,18 @@ def run_console(text, folder):
     return problem
 
 
+def run_pkg_config(command, environment):
+    return subprocess.run(shlex.split(command), stdout=subprocess.PIPE, encoding='utf-8', env=environment,
+                          check=False).stdout.strip()
+
+
 def run_commands(commands, work, environment, port, servers):
     for command, expected in commands:
         command = command.replace('/usr/bin/python3', 'python3').replace('env/bin/python3', 'python3')
         # Whoever compiles a program of the site with more warnings is to see none.
         command = re.sub('^cc ', 'cc -Wall -Wextra -Wpedantic -Wconversion -Werror ', command)
+        # What pkg-config says is quoted for a shell, which reads it so where it is a part of the command.
+        command = re.sub(r'\$\((pkg-config .*?)\)', lambda call: run_pkg_config(call[1], environment), command)
         if shlex.split(command)[0] not in programs:
             return f'# SKIP there is no {shlex.split(command)[0]}'
         if command.endswith('&'):
