@@ -76,12 +76,12 @@ is_bounded (
   return bounded;
 }
 
-/* The number itself, for a message. No more of it is certain than a float has. */
+/* The number itself, for a message: no more of it is certain than a float has. */
 static const char *
 format (const AprExactSums *self, Approximation number, char buffer[APR_NUMBER_SIZE])
 {
-  return apr_number_format (ldexp (number.fraction, number.exponent + apr_exact_sums_get_exponent (self)),
-                            TRUE, buffer);
+  return g_ascii_formatd (buffer, APR_NUMBER_SIZE, "%g",
+                          ldexp (number.fraction, number.exponent + apr_exact_sums_get_exponent (self)));
 }
 
 /* A column of Z. Returns: (transfer full) */

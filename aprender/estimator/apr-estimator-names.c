@@ -12,9 +12,12 @@ apr_estimator_check_begun_names (AprEstimator *self, gsize n_features, gsize n_t
   const char *const *names = (const char *const *) begun->feature_names;
   const char *const *target_names = (const char *const *) begun->target_names;
 
-  return begun->n_features > 0 || ((names == NULL || apr_feature_names_check (names, error)) &&
-                                   apr_feature_names_check_n (names, n_features, "X has", error) &&
-                                   apr_target_names_check_n (target_names, n_targets, "y has", error));
+  if (begun->n_features > 0)
+    return TRUE;
+
+  return (n_features == 0 || ((names == NULL || apr_feature_names_check (names, error)) &&
+                              apr_feature_names_check_n (names, n_features, "X has", error))) &&
+         (n_targets == 0 || apr_target_names_check_n (target_names, n_targets, "y has", error));
 }
 
 gboolean

@@ -79,7 +79,8 @@ apr_estimator_set_pending_names (AprEstimator *self, const char *const *feature_
 gboolean
 apr_estimator_set_pending_target_names (AprEstimator *self, const char *const *target_names, GError **error);
 
-/* Checks the names that a model had before its first fit, now that this brings X and y of such widths. */
+/* Checks the names that a model had before its first fit, now that this brings X and y of such widths; a width is 0
+ * where the samples bring names of their own, which take the place of the model's. */
 gboolean
 apr_estimator_check_begun_names (AprEstimator *self, gsize n_features, gsize n_targets, GError **error);
 

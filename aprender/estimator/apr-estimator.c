@@ -251,7 +251,7 @@ apr_estimator_class_init (AprEstimatorClass *klass)
    *
    * Before the first fit they are taken as they are, and the fit fails with %APR_ERROR_FEATURE_NAMES where they are not
    * as many as the features, or not as [method@Apr.Estimator.set_feature_names] takes them. What a fitted model cannot
-   * be given is left out, with a warning; so are, beside the first fit, names that no model can have.
+   * be given is left out, with a warning; so are, while it is busy before it is fitted, names that no model can have.
    *
    * Since: 0.1
    */

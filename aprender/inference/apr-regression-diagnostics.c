@@ -335,7 +335,7 @@ apr_inference_diagnose (const AprInference *self,
 
   for (i = 0; i < N_VECTORS && has_room; i++)
     {
-      vectors[i] = apr_memory_new (n, sizeof (double), "the diagnostics of samples", error);
+      vectors[i] = apr_memory_new (n, sizeof (double), "sample diagnostics", error);
       has_room = vectors[i] != NULL;
     }
   if (!has_room || !apr_inference_get_leverages (self, x, run, vectors[LEVERAGES], error) ||

@@ -154,10 +154,12 @@ run_fit_cross_products (AprEstimator *self, gpointer user_data, GCancellable *ca
 {
   AprCrossProducts *state = user_data;
   gsize n_targets = apr_cross_products_get_n_targets (state);
+  gboolean has_names = apr_cross_products_get_feature_names (state) != NULL;
+  gboolean has_target_names = apr_cross_products_get_target_names (state) != NULL;
   g_auto (Fit) fit = { NULL };
 
-  return apr_estimator_check_begun_names (self, apr_cross_products_get_n_features (state), n_targets,
-                                          error) &&
+  return apr_estimator_check_begun_names (self, has_names ? 0 : apr_cross_products_get_n_features (state),
+                                          has_target_names ? 0 : n_targets, error) &&
          fit_init (&fit, APR_LINEAR_REGRESSION (self), 0, cancellable, error) &&
          fit_solve (&fit, apr_cross_products_copy (state), n_targets > 1 ? 2 : 1, error);
 }
@@ -185,7 +187,8 @@ check_state_to_fit (AprCrossProducts *state, GError **error)
  *
  * The model is that of [method@Apr.Estimator.fit] with the same samples, bit for bit, however they were cut into
  * updates and merges. Where the state has one target, the coefficients have the shape [n_features]; F32 counts as
- * the samples' dtype where all X were F32.
+ * the samples' dtype where all X were F32. Names that the state has take the place of those of a model that has not
+ * been fitted.
  *
  * Returns: true, or false with the model as it was: %APR_ERROR_EMPTY where the state has no samples,
  *   %APR_ERROR_MODEL where it is found that its sums are not those of any samples, as when others were subtracted

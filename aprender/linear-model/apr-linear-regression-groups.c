@@ -396,7 +396,7 @@ report (double fraction, gpointer user_data)
 static gpointer
 make_room (const Call *call, gsize size, GError **error)
 {
-  return apr_memory_new (call->groups.n_groups, size, "the fits of groups", error);
+  return apr_memory_new (call->groups.n_groups, size, "group fits", error);
 }
 
 /* Checks all that can be wrong without the samples' values, and makes room. */

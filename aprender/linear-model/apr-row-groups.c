@@ -223,9 +223,8 @@ apr_row_groups_init (AprRowGroups *self, AprTensor *tensor, GError **error)
         self->n_groups++;
     }
 
-  self->starts = apr_memory_new (self->n_groups + 1, sizeof *self->starts, "the places of groups", error);
-  found = self->starts != NULL ? apr_memory_new (self->n_groups, labels.width, "the labels of groups", error)
-                               : NULL;
+  self->starts = apr_memory_new (self->n_groups + 1, sizeof *self->starts, "group places", error);
+  found = self->starts != NULL ? apr_memory_new (self->n_groups, labels.width, "group labels", error) : NULL;
   if (found == NULL)
     return FALSE;
 

@@ -151,7 +151,7 @@ listen_inet (AprServeListener *self, const char *address, GError **error)
   for (place = found; place != NULL; place = place->ai_next)
     {
       code = listen_at (self, place);
-      if (code == 0)
+      if (code != EAFNOSUPPORT && code != EADDRNOTAVAIL)
         break;
     }
   freeaddrinfo (found);

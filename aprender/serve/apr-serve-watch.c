@@ -83,7 +83,8 @@ reload (Watched *self)
     apr_serve_log (G_LOG_LEVEL_WARNING,
                    "the new model has other features or targets: the same request means something else",
                    "model", model->name, "before", old_form, "now", form, NULL);
-  if (!succeeded)
+  /* The server is ending where the load was cancelled. */
+  if (!succeeded && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     apr_serve_log (G_LOG_LEVEL_WARNING, "the new file is broken, the old model stays", "model", model->name,
                    "version", model->version, "error", error->message, NULL);
 }
@@ -104,8 +105,19 @@ load (gpointer data, gpointer user_data)
 static void
 queue (AprServeWatch *self, Watched *watched)
 {
-  if (g_atomic_int_compare_and_exchange (&watched->queued, FALSE, TRUE))
-    g_thread_pool_push (self->loader, watched, NULL);
+  g_autoptr (GError) error = NULL;
+
+  if (!g_atomic_int_compare_and_exchange (&watched->queued, FALSE, TRUE))
+    return;
+  g_thread_pool_push (self->loader, watched, &error);
+  if (error != NULL)
+    {
+      /* It waits until there is a thread, which the next one that is queued asks for again. */
+      g_atomic_int_set (&watched->queued, FALSE);
+      apr_serve_log (G_LOG_LEVEL_WARNING, "no thread can load the new file now, the old model stays", "path",
+                     apr_serve_models_get_path (watched->models, watched->index), "error", error->message,
+                     NULL);
+    }
 }
 
 /* Whether the file is another one than that which the model was read from. */

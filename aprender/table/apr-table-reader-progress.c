@@ -24,7 +24,13 @@ apr_table_reader_notify_state (AprTableReader *self)
 {
   GObject *object = G_OBJECT (self);
   const AprTableState before = self->told;
-  const AprTableState now = {
+  AprTableState now;
+
+  /* Another read has begun since, in whose thread these are changing: its end notifies of all. */
+  if (g_atomic_int_get (&self->busy))
+    return;
+
+  now = (AprTableState){
     .has_names = self->columns != NULL,
     .has_features = self->columns != NULL && self->columns->features != NULL && self->chosen_features == NULL,
     .n_rows = self->n_rows,

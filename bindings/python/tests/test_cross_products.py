@@ -203,6 +203,8 @@ class CrossProducts(TestCase):
         self.assertEqual(state.feature_names, ['a', 'b'])
         self.assertEqual(pickle.loads(pickle.dumps(state)).feature_names, ['a', 'b'])
         self.assertEqual(Apr.LinearRegression().fit_cross_products(state).feature_names, ['a', 'b'])
+        named = Apr.LinearRegression(feature_names=['one'])
+        self.assertEqual(named.fit_cross_products(state).feature_names, ['a', 'b'])
         before = state.copy()
         self.assertFails(Apr.Error.FEATURE_NAMES, '“c”.*“b”', state.update, Frame(X, ['a', 'c']), Y)
         self.assertFails(Apr.Error.FEATURE_NAMES, '“c”.*“b”', state.merge,

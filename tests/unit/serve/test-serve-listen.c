@@ -41,7 +41,10 @@ test_addresses (void)
   /* A system without IPv6 fails in the same way as for a family that nobody has. */
   const int second[] = { AF_MAX, AF_INET, 0 };
   const int none[] = { AF_MAX, AF_MAX, 0 };
+  const int taken[] = { AF_INET, AF_MAX, 0 };
+  g_autofree char *again = NULL;
   AprServeListener listener;
+  AprServeListener other;
   GError *error = NULL;
 
   g_test_summary ("Of the addresses of a name, the server takes the first that it can listen at.");
@@ -50,6 +53,14 @@ test_addresses (void)
   g_assert_true (apr_serve_listen (&listener, "localhost:0", &error));
   g_assert_no_error (error);
   g_assert_true (g_str_has_prefix (listener.address, "http://127.0.0.1:"));
+
+  /* Another program there may serve what clients ask at the first address. */
+  families = taken;
+  again = g_strconcat ("localhost", strrchr (listener.address, ':'), NULL);
+  g_assert_false (apr_serve_listen (&other, again, &error));
+  g_assert_nonnull (error);
+  g_assert_nonnull (strstr (error->message, g_strerror (EADDRINUSE)));
+  g_clear_error (&error);
   apr_serve_listener_clear (&listener);
 
   families = none;
