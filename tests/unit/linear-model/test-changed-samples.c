@@ -2,6 +2,7 @@
 #include "tests/apr-test.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "aprender/cross-products/apr-rows-private.h"
 
@@ -10,12 +11,22 @@
 #define N_GROUPS 20
 #define N_SAMPLES (3 * N_GROUPS)
 
+/* Tensors are little-endian. */
+static guint64
+get_bits (double value)
+{
+  guint64 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  return GUINT64_TO_LE (bits);
+}
+
 /* Spoils the last weight when the first group has been fitted. */
 static void
-on_progress (AprEstimator *model, GParamSpec *pspec, double *weights)
+on_progress (AprEstimator *model, GParamSpec *pspec, guint64 *weights)
 {
   if (apr_estimator_get_progress (model) > 0)
-    weights[N_SAMPLES - 1] = NAN;
+    weights[N_SAMPLES - 1] = get_bits (NAN);
 }
 
 static void
@@ -23,7 +34,7 @@ test_groups (void)
 {
   const gsize n = N_SAMPLES;
   double values[N_SAMPLES];
-  double weights[N_SAMPLES];
+  guint64 weights[N_SAMPLES];
   gint64 labels[N_SAMPLES];
   g_autoptr (AprLinearRegression) model =
     g_object_new (APR_TYPE_LINEAR_REGRESSION, "precision", APR_PRECISION_DOUBLE, "n-threads", 1, NULL);
@@ -39,8 +50,8 @@ test_groups (void)
   for (i = 0; i < n; i++)
     {
       values[i] = (double) (i * i % 7);
-      weights[i] = 1;
-      labels[i] = (gint64) i / 3;
+      weights[i] = get_bits (1);
+      labels[i] = GINT64_TO_LE ((gint64) i / 3);
     }
   x = matrix_new (n, 1, values);
   y = vector_new (n, values);

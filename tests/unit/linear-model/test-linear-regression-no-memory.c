@@ -6,8 +6,8 @@
 /* What a model does beside fitting, where there is no memory for each of the matrices: it fails, the model is as it
  * was, and the next call finds what it would have found before. */
 
-/* The linker sends the library's calls of this function here: how many are left that find memory, beside tensors, which
- * always do. */
+/* The linker sends the library's calls of this function here: how many are left that find memory, beside tensors and
+ * what big-endian processors copy of them, which always do. */
 gpointer __real_apr_memory_new (gsize n, gsize size, const char *what, GError **error);
 gpointer __wrap_apr_memory_new (gsize n, gsize size, const char *what, GError **error);
 
@@ -16,7 +16,8 @@ static gint n_memories = G_MAXINT;
 gpointer
 __wrap_apr_memory_new (gsize n, gsize size, const char *what, GError **error)
 {
-  gboolean missing = !g_str_equal (what, "a tensor") && g_atomic_int_add (&n_memories, -1) <= 0;
+  gboolean missing = !g_str_equal (what, "a tensor") && !g_str_equal (what, "an aligned copy") &&
+                     g_atomic_int_add (&n_memories, -1) <= 0;
 
   return __real_apr_memory_new (missing ? G_MAXSIZE : n, size, what, error);
 }
