@@ -18,7 +18,7 @@ GTask *apr_task_check (
  * is freed in the main context that the callback is called in: handlers and their data are not for other threads. */
 void apr_task_run_in_thread (GTask *task, GTaskThreadFunc function);
 
-/* Calls @destroy with @data from @context, or where that is freed before. */
+/* Calls @destroy with @data when @context runs next; if it is freed first, in the thread that frees it. */
 void apr_task_free_in_context (GMainContext *context, gpointer data, GDestroyNotify destroy);
 
 G_END_DECLS

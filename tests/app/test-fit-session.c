@@ -2,23 +2,8 @@
 #include <glib/gstdio.h>
 
 #include "app/trendline-fit-session.h"
+#include "tests/app/waiting.h"
 #include "tests/apr-test.h"
-
-/* Runs the main loop until an asynchronous call has its result. */
-static void
-on_ready (GObject *source, GAsyncResult *result, gpointer data)
-{
-  *(GAsyncResult **) data = g_object_ref (result);
-}
-
-static GAsyncResult *
-wait_for (GAsyncResult **result)
-{
-  while (*result == NULL)
-    g_main_context_iteration (NULL, TRUE);
-
-  return *result;
-}
 
 /* This and what follows must succeed where no error is asked for. */
 static gboolean

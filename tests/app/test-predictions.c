@@ -2,26 +2,12 @@
 #include <glib/gstdio.h>
 
 #include "app/trendline-fit-session.h"
+#include "tests/app/waiting.h"
 #include "tests/apr-test.h"
 
 /* The file of a session's predictions. */
 
 #define N_ROWS 100000
-
-static void
-on_ready (GObject *source, GAsyncResult *result, gpointer data)
-{
-  *(GAsyncResult **) data = g_object_ref (result);
-}
-
-static GAsyncResult *
-wait_for (GAsyncResult **result)
-{
-  while (*result == NULL)
-    g_main_context_iteration (NULL, TRUE);
-
-  return *result;
-}
 
 typedef struct
 {

@@ -301,6 +301,33 @@ test_save (void)
     apr_linear_regression_compute_condition_number (APR_LINEAR_REGRESSION (loaded)), 4.0 / 3, 1e-3);
 }
 
+/* Fits to groups, each time with memory for one more of what @n_left counts, until that is enough. Returns: how many
+ * fits that took */
+static gint
+fit_groups_with_more (AprLinearRegression *model, AprTensor *x, AprTensor *y, AprTensor *groups, gint *n_left)
+{
+  gboolean ended = FALSE;
+  gint n;
+
+  for (n = 0; !ended; n++)
+    {
+      g_autoptr (AprGroupFits) fits = NULL;
+      g_autoptr (GError) error = NULL;
+
+      g_atomic_int_set (n_left, n);
+      fits = apr_linear_regression_fit_groups (model, x, y, groups, NULL, NULL, &error);
+      ended = g_atomic_int_get (n_left) >= 0;
+      g_atomic_int_set (n_left, G_MAXINT);
+      if (ended)
+        g_assert_no_error (error);
+      else
+        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+      g_assert_cmpint (fits != NULL, ==, ended);
+    }
+
+  return n;
+}
+
 /* Memory is not a matter of a group: none of them is told without it. */
 static void
 test_groups (void)
@@ -318,9 +345,6 @@ test_groups (void)
   g_autoptr (GBytes) bytes = NULL;
   g_autoptr (AprTensor) groups = NULL;
   g_autoptr (AprTensor) mixed = NULL;
-  gboolean ended = FALSE;
-  gint matrix;
-  gint memory;
   double values[N * 3];
   guint8 labels[N];
   guint8 mixed_labels[N];
@@ -337,43 +361,14 @@ test_groups (void)
   y = vector_new (N, values + 2 * N);
   bytes = g_bytes_new_static (labels, N);
   groups = apr_tensor_new_from_bytes (APR_DTYPE_U8, (const gsize[]){ N }, 1, bytes, NULL);
-  for (matrix = 0, fails_once = TRUE; !ended; matrix++)
-    {
-      g_autoptr (AprGroupFits) fits = NULL;
-      g_autoptr (GError) error = NULL;
-
-      g_atomic_int_set (&n_matrices, matrix);
-      fits = apr_linear_regression_fit_groups (model, x, y, groups, NULL, NULL, &error);
-      ended = g_atomic_int_get (&n_matrices) >= 0;
-      g_atomic_int_set (&n_matrices, G_MAXINT);
-      if (ended)
-        g_assert_no_error (error);
-      else
-        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
-      g_assert_cmpint (fits != NULL, ==, ended);
-    }
-  g_assert_cmpint (matrix, >, N_GROUPS);
+  fails_once = TRUE;
+  g_assert_cmpint (fit_groups_with_more (model, x, y, groups, &n_matrices), >, N_GROUPS);
 
   /* Nor is that for groups whose samples do not follow each other, and for what is found. */
   g_clear_pointer (&bytes, g_bytes_unref);
   bytes = g_bytes_new_static (mixed_labels, N);
   mixed = apr_tensor_new_from_bytes (APR_DTYPE_U8, (const gsize[]){ N }, 1, bytes, NULL);
-  for (memory = 0, ended = FALSE; !ended; memory++)
-    {
-      g_autoptr (AprGroupFits) fits = NULL;
-      g_autoptr (GError) error = NULL;
-
-      g_atomic_int_set (&n_memories, memory);
-      fits = apr_linear_regression_fit_groups (model, x, y, mixed, NULL, NULL, &error);
-      ended = g_atomic_int_get (&n_memories) >= 0;
-      g_atomic_int_set (&n_memories, G_MAXINT);
-      if (ended)
-        g_assert_no_error (error);
-      else
-        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
-      g_assert_cmpint (fits != NULL, ==, ended);
-    }
-  g_assert_cmpint (memory, >, 9);
+  g_assert_cmpint (fit_groups_with_more (model, x, y, mixed, &n_memories), >, 9);
 }
 
 /* What is told of each sample. */

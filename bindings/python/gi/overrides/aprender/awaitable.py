@@ -16,7 +16,7 @@ from gi.repository import Gio, GLib
 _LONG = 16 << 20
 # So few values take no second, whatever they are.
 _FEW = 2 << 10
-# How many a product of numbers of very different scale counts for in a step with bounds.
+# In a step with bounds one product counts as so many: its numbers may need many digits.
 _PRODUCTS_PER_STEP = 32
 
 # GLib's threads stay behind where a process is forked, as multiprocessing does.
@@ -45,8 +45,8 @@ def _find_asyncio():
 
 @contextlib.contextmanager
 def _own_context():
-    """The context that a call tells its progress and its end in. Where a loop of asyncio runs in a thread other than the main
-    one, which has none, that is one of its own: the loop of another thread would let the global context run.
+    """The main context in which a call tells its progress and its end. Under asyncio in a thread other than the main one, the
+    call gets a context of its own: the global context is run by the loops of other threads, too.
     """
     if threading.current_thread() is threading.main_thread() or _find_asyncio() is None or \
             GLib.MainContext.get_thread_default() is not None:
