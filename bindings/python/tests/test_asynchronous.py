@@ -257,9 +257,11 @@ class Interrupted(TestCase):
                                lambda state: state.n_samples == 0)
 
     def assertEndsSoon(self, call):
-        """That Ctrl-C in a call cancels it. A call that has not begun, or has ended, when the signal comes is done again."""
-        for i in range(20):
-            cause, timer = None, threading.Timer(.01 * 1.3 ** i, os.kill, (os.getpid(), signal.SIGINT))
+        """That Ctrl-C in a call cancels it. A call that has not begun, or has ended, when the signal comes is done again: the
+        time until then grows, and begins anew, as a short call may be missed on a busy machine.
+        """
+        for i in range(120):
+            cause, timer = None, threading.Timer(.002 * 1.3 ** (i % 24), os.kill, (os.getpid(), signal.SIGINT))
             try:
                 timer.start()
                 call()
