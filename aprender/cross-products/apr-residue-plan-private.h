@@ -25,11 +25,14 @@ double apr_residue_plan_get_max_value (const AprResidueModuli *moduli);
 /* Estimates from a sample of rows whether nearly all values have so few bits that slices need not cut them. */
 gboolean apr_residue_plan_suits_whole (const AprRows *x, const AprRows *y);
 
-/* Estimates from a sample of rows how many moduli are best for them, with weights of @weight_bits bits; 0 where there
- * would be too many rests with any number of moduli. */
-guint apr_residue_plan_count (const AprResidueKernel *kernel,
-                              const AprRows *x,
-                              const AprRows *y,
-                              guint weight_bits);
+typedef struct
+{
+  guint n_moduli;     /* 0 where there would be too many rests with any number */
+  gboolean any_short; /* whether it is worth it to tell short rests from long ones */
+} AprResiduePlan;
+
+/* Estimates from a sample of rows what is best for them, with weights of @weight_bits bits. */
+AprResiduePlan
+apr_residue_plan_find (const AprResidueKernel *kernel, const AprRows *x, const AprRows *y, guint weight_bits);
 
 G_END_DECLS

@@ -27,10 +27,12 @@
 #define MAX_BITS_ABOVE 3
 #define MAX_SAMPLES_MORE 1
 
-/* What a rest takes for each column, in cycles, and what a short one does, as if it had so many columns more. */
+/* What a rest takes for each column, in cycles, and what a short one does, as if it had so many columns more. Where
+ * some are short, their sums also take so many cycles for each pair of columns. */
 #define REST_CYCLES 80.0
 #define SHORT_REST_CYCLES 1.0
 #define SHORT_REST_MORE 40.0
+#define SHORT_REST_PAIR_CYCLES 40.0
 
 /* What cutting takes for a value and a modulus, in cycles, for a word and beside words. */
 #define CUT_CYCLES 0.05
@@ -191,15 +193,15 @@ count_above (const gsize counts[MAX_BITS], double bits)
   return n;
 }
 
-guint
-apr_residue_plan_count (const AprResidueKernel *kernel, const AprRows *x, const AprRows *y, guint weight_bits)
+AprResiduePlan
+apr_residue_plan_find (const AprResidueKernel *kernel, const AprRows *x, const AprRows *y, guint weight_bits)
 {
   gsize counts[MAX_BITS] = { 0 };
   gsize n_samples;
   gsize n_rows = MIN (x->n_rows, APR_RESIDUE_GROUP);
   double n_columns = (double) (x->n_columns + y->n_columns + 1);
   double least = INFINITY;
-  guint best = 0;
+  AprResiduePlan plan = { 0, FALSE };
   guint n;
 
   (void) sample (x, y, counts, &n_samples);
@@ -207,10 +209,8 @@ apr_residue_plan_count (const AprResidueKernel *kernel, const AprRows *x, const 
     {
       AprResidueModuli moduli;
       double bits;
-      double cost;
       guint short_bits;
-      gsize n_rests;
-      gsize n_long;
+      guint alternative;
 
       apr_residue_moduli_init (&moduli, kernel->residue_size, kernel->long_words, n);
       /* Where a mean square is of that size, and the largest of a column a few times that. */
@@ -220,20 +220,25 @@ apr_residue_plan_count (const AprResidueKernel *kernel, const AprRows *x, const 
         1;
       bits = MIN (bits, apr_residue_plan_get_max_value (&moduli) - 1 - MAX_BITS_ABOVE);
       short_bits = weight_bits == 0 ? apr_residue_short_rests_count_bits (&moduli, (gsize) n_columns) : 0;
-      n_rests = count_above (counts, bits);
-      n_long = count_above (counts, bits + short_bits);
-      cost = n_columns / 2 * n / kernel->rate + CUT_CYCLES * n * (moduli.n_words + 2) +
-             ((double) n_long * n_columns * REST_CYCLES +
-              (double) (n_rests - n_long) * (n_columns + SHORT_REST_MORE) * SHORT_REST_CYCLES) /
-               (double) n_samples;
-      if (cost < least &&
-          n_long * APR_RESIDUE_VALUES_PER_REST + (n_rests - n_long) * APR_RESIDUE_VALUES_PER_SHORT_REST <=
-            n_samples)
+      /* Without short rests, and with them. */
+      for (alternative = 0; alternative < (short_bits > 0 ? 2 : 1); alternative++)
         {
-          least = cost;
-          best = n;
+          gsize n_long = count_above (counts, bits + alternative * short_bits);
+          gsize n_short = count_above (counts, bits) - n_long;
+          double rests = (double) n_long * n_columns * REST_CYCLES +
+                         (double) n_short * (n_columns + SHORT_REST_MORE) * SHORT_REST_CYCLES;
+          double cost = n_columns / 2 * n / kernel->rate + CUT_CYCLES * n * (moduli.n_words + 2) +
+                        rests / (double) n_samples +
+                        alternative * n_columns / 2 / (double) n_rows * SHORT_REST_PAIR_CYCLES;
+
+          if (cost < least &&
+              n_long * APR_RESIDUE_VALUES_PER_REST + n_short * APR_RESIDUE_VALUES_PER_SHORT_REST <= n_samples)
+            {
+              least = cost;
+              plan = (AprResiduePlan){ n, alternative > 0 };
+            }
         }
     }
 
-  return best;
+  return plan;
 }

@@ -27,11 +27,11 @@ typedef struct
   double *pairs;   /* (owned) (nullable) d_j d_k, on and below the diagonal */
 } AprResidueShortRests;
 
-/* @n_columns is a multiple of APR_RESIDUE_PANEL. Where there is no memory, no rest is short. */
+/* @n_columns is a multiple of APR_RESIDUE_PANEL. Without @any, and where there is no memory, no rest is short. */
 void apr_residue_short_rests_init (AprResidueShortRests *self,
                                    const AprResidueModuli *moduli,
                                    gsize n_columns,
-                                   gboolean weighted);
+                                   gboolean any);
 
 void apr_residue_short_rests_clear (AprResidueShortRests *self);
 

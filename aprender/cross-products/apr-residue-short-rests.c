@@ -37,9 +37,9 @@ void
 apr_residue_short_rests_init (AprResidueShortRests *self,
                               const AprResidueModuli *moduli,
                               gsize n_columns,
-                              gboolean weighted)
+                              gboolean any)
 {
-  self->n_bits = weighted ? 0 : apr_residue_short_rests_count_bits (moduli, n_columns);
+  self->n_bits = any ? apr_residue_short_rests_count_bits (moduli, n_columns) : 0;
   self->n_columns = n_columns;
   self->limit = get_limit (moduli);
   self->units = g_new0 (double, n_columns);

@@ -35,6 +35,7 @@ typedef struct
   const AprRows *x;
   const AprRows *y;
   AprWholeWeights weights;
+  gboolean any_short; /* whether rests may be short */
   gsize block_rows;
   guint n_teams;
   GCancellable *cancellable; /* (unowned) (nullable) */
@@ -160,7 +161,7 @@ sum_alone (Job *job, AprExactSums *state, GError **error)
   TeamJob team_job = { .job = job };
   AprTeam team = { .n_parts = 1 };
   gboolean ready = apr_residue_team_init (&team_job.self, state, job->kernel, &job->moduli, job->x, job->y,
-                                          &job->weights, job->block_rows, 1);
+                                          &job->weights, job->any_short, job->block_rows, 1);
 
   team_job.self.cancellable = job->cancellable;
   if (ready)
@@ -199,7 +200,7 @@ run_together (Job *job, guint n_threads)
   GError *error = NULL;
 
   if (apr_residue_team_init (&team_job.self, job->state, job->kernel, &job->moduli, job->x, job->y,
-                             &job->weights, job->block_rows, n_threads))
+                             &job->weights, job->any_short, job->block_rows, n_threads))
     {
       team_job.self.cancellable = job->cancellable;
       apr_team_run (sum_blocks, &team_job, n_threads, (double) n_threads * APR_PARALLEL_OPERATIONS);
@@ -234,7 +235,7 @@ apr_residue_sums_update (AprExactSums *state,
   gsize n_columns = x->n_columns + y->n_columns + 1;
   gboolean wide = x->n_columns >= COLUMNS_TOGETHER;
   gboolean together = n_threads == 1 || wide || x->n_rows / n_threads < MIN_ROWS_ALONE;
-  guint n_moduli = 0;
+  AprResiduePlan plan = { 0, FALSE };
 
   job.n_teams = together ? 1 : n_threads;
   job.block_rows = !wide                          ? MANY_ROWS_ALONE
@@ -242,16 +243,17 @@ apr_residue_sums_update (AprExactSums *state,
                                                   : ROWS_OF_MANY_COLUMNS;
   job.block_rows = MIN (job.block_rows, x->n_rows);
   if (apr_whole_weights_init (&job.weights, weights))
-    n_moduli = apr_residue_plan_count (kernel, x, y, job.weights.n_bits);
-  if (n_moduli == 0)
+    plan = apr_residue_plan_find (kernel, x, y, job.weights.n_bits);
+  if (plan.n_moduli == 0)
     {
       g_array_append_val (left, all);
       return TRUE;
     }
 
-  if (!wide && n_columns * n_moduli * kernel->residue_size > MANY_ROWS_BYTES / MANY_ROWS_ALONE)
+  if (!wide && n_columns * plan.n_moduli * kernel->residue_size > MANY_ROWS_BYTES / MANY_ROWS_ALONE)
     job.block_rows = MIN (x->n_rows, ROWS_ALONE);
-  apr_residue_moduli_init (&job.moduli, kernel->residue_size, kernel->long_words, n_moduli);
+  apr_residue_moduli_init (&job.moduli, kernel->residue_size, kernel->long_words, plan.n_moduli);
+  job.any_short = plan.any_short;
   apr_residue_moduli_prepare (&job.moduli);
   g_mutex_init (&job.lock);
   if (together)

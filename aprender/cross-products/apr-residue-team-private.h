@@ -87,7 +87,8 @@ typedef struct
   guint8 *sums; /* (owned) of the lower triangle of tiles, one tile for each modulus */
 } AprResidueTeam;
 
-/* For blocks of at most @block_rows rows; false where there is no memory. */
+/* For blocks of at most @block_rows rows, of which rests may be short where @any_short is set, without weights; false
+ * where there is no memory. */
 gboolean apr_residue_team_init (AprResidueTeam *self,
                                 AprExactSums *state,
                                 const AprResidueKernel *kernel,
@@ -95,6 +96,7 @@ gboolean apr_residue_team_init (AprResidueTeam *self,
                                 const AprRows *x,
                                 const AprRows *y,
                                 const AprWholeWeights *weights,
+                                gboolean any_short,
                                 gsize block_rows,
                                 guint n_threads);
 

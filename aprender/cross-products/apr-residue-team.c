@@ -58,6 +58,7 @@ apr_residue_team_init (AprResidueTeam *self,
                        const AprRows *x,
                        const AprRows *y,
                        const AprWholeWeights *weights,
+                       gboolean any_short,
                        gsize block_rows,
                        guint n_threads)
 {
@@ -114,7 +115,7 @@ apr_residue_team_init (AprResidueTeam *self,
   if (g_size_checked_mul (&size, get_n_tiles (self), moduli->n_moduli * get_tile_size (self)))
     self->sums = apr_pages_new (size, TRUE);
 
-  apr_residue_short_rests_init (&self->short_rests, moduli, n_padded, weights->rows != NULL);
+  apr_residue_short_rests_init (&self->short_rests, moduli, n_padded, any_short && weights->rows == NULL);
 
   return self->staged != NULL && self->residues != NULL && self->sums != NULL;
 }

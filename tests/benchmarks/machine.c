@@ -424,7 +424,7 @@ choose (const AprSumsKernel *kernel, AprPrecision precision, AprTensor *x, AprTe
   if (precision == APR_PRECISION_EXACT)
     peak.residues = apr_sums_kernel_get_residues (kernel, x_rows.n_rows, n_columns, FALSE, whole);
   if (peak.residues != NULL)
-    peak.n_moduli = apr_residue_plan_count (peak.residues, &x_rows, &y_rows, 0);
+    peak.n_moduli = apr_residue_plan_find (peak.residues, &x_rows, &y_rows, 0).n_moduli;
   if (peak.n_moduli == 0)
     peak.residues = NULL;
   if (peak.residues == NULL && precision == APR_PRECISION_EXACT)

@@ -101,8 +101,8 @@ add_rows (AprExactSums *state,
   if (weights != NULL)
     apr_rows_init (&weight_rows, "sample_weight", weights);
   g_assert_true (apr_whole_weights_init (&whole, weights != NULL ? &weight_rows : NULL));
-  g_assert_true (
-    apr_residue_team_init (&sum.self, state, kernel, &moduli, &x_rows, &y_rows, &whole, BLOCK, n_threads));
+  g_assert_true (apr_residue_team_init (&sum.self, state, kernel, &moduli, &x_rows, &y_rows, &whole, TRUE,
+                                        BLOCK, n_threads));
   apr_team_run (sum_blocks, &sum, n_threads, (double) n_threads * APR_PARALLEL_OPERATIONS);
   apr_exact_sums_carry (state, 0, x_rows.n_columns + TARGETS + 1);
   scale = sum.self.scale[0];
@@ -303,7 +303,7 @@ test_limit (void)
   gsize n = 0;
 
   apr_residue_moduli_init (&moduli, 1, FALSE, 10);
-  apr_residue_short_rests_init (&shorts, &moduli, APR_RESIDUE_PANEL, FALSE);
+  apr_residue_short_rests_init (&shorts, &moduli, APR_RESIDUE_PANEL, TRUE);
   apr_residue_short_rests_set_scale (&shorts, 3, 40);
   g_assert_false (apr_residue_short_rests_count (&shorts, 3, ldexp (1, -41 - (gint) shorts.n_bits)));
   g_assert_cmpfloat (shorts.totals[3], ==, 0);

@@ -399,10 +399,40 @@ test_plan (gconstpointer data)
       apr_rows_init (&some_rows, "X", some);
       apr_rows_init (&shorter_rows, "y", shorter);
       apr_rows_init (&longer_rows, "y", longer);
-      g_assert_cmpuint (apr_residue_plan_count (kernel, &some_rows, &shorter_rows, 0), <,
-                        apr_residue_plan_count (kernel, &some_rows, &longer_rows, 0));
+      g_assert_cmpuint (apr_residue_plan_find (kernel, &some_rows, &shorter_rows, 0).n_moduli, <,
+                        apr_residue_plan_find (kernel, &some_rows, &longer_rows, 0).n_moduli);
       g_assert_false (apr_residue_plan_suits_whole (&some_rows, &longer_rows));
     }
+}
+
+/* Room for the sums of short rests takes as long for few rows as for many. */
+static void
+test_plan_short (gconstpointer data)
+{
+  enum
+  {
+    MAX_ROWS = 20000,
+    P = 50,
+    VALUES_PER_REST = 499
+  };
+  const AprResidueKernel *kernel = ((const AprSumsKernel *) data)->residues;
+  g_autofree double *values = g_new (double, MAX_ROWS *P);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) few = NULL;
+  AprRows rows;
+  AprRows few_rows;
+  gsize i;
+
+  for (i = 0; i < MAX_ROWS * P; i++)
+    values[i] = i % VALUES_PER_REST == 0 ? 1 + 0x1p-30 : 1;
+  x = matrix_new (MAX_ROWS, P, values);
+  few = apr_tensor_slice (x, "0:20", NULL);
+  apr_rows_init (&rows, "X", x);
+  apr_rows_init (&few_rows, "X", few);
+  g_assert_true (apr_residue_plan_find (kernel, &rows, &rows, 0).any_short);
+  g_assert_false (apr_residue_plan_find (kernel, &few_rows, &few_rows, 0).any_short);
+  /* Where there are weights, no rest is short. */
+  g_assert_false (apr_residue_plan_find (kernel, &rows, &rows, 8).any_short);
 }
 
 /* Integers that no double is equal to. */
@@ -535,6 +565,7 @@ main (int argc, char *argv[])
       add (kernels[i].name, "wide-integers", &kernels[i], test_wide_integers);
       add (kernels[i].name, "fractions", &kernels[i], test_fractions);
       add (kernels[i].name, "plan", &kernels[i], test_plan);
+      add (kernels[i].name, "plan-short", &kernels[i], test_plan_short);
       add (kernels[i].name, "cancelled", &kernels[i], test_cancelled);
       add (kernels[i].name, "no-memory", &kernels[i], test_no_memory);
     }
