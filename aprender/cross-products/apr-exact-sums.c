@@ -7,9 +7,10 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-pages-private.h"
 
-/* A term needs 3 limbs wherever it begins; 2 more take the carries of 2^64 additions, and 1 more the sign. */
+/* A term is at most 2^63, and needs 3 limbs wherever it begins: it is at most 2^94 times their unit. So 2^64 terms sum to
+ * at most 2^158, and five limbs have room for that and the sign. */
 #define TERM_LIMBS 3
-#define CARRY_LIMBS 3
+#define CARRY_LIMBS 2
 #define SPARE_LIMBS 2
 
 #define MAX_ADDITIONS (1u << 29)
