@@ -81,7 +81,7 @@ sum (const Data *data)
   AprExactSums *sums = apr_exact_sums_new (data->n_features, 1, &error);
 
   g_assert_no_error (error);
-  g_assert_true (apr_exact_sums_update (sums, x, y, w, APR_PRECISION_EXACT, 0, NULL, &error));
+  g_assert_true (apr_exact_sums_update (sums, x, y, w, APR_PRECISION_EXACT, &(AprRun){ 0 }, &error));
   g_assert_no_error (error);
 
   return sums;

@@ -19,6 +19,7 @@ typedef struct
   GCancellable *cancellable; /* (unowned) (nullable) */
   AprRunProgress progress;   /* (nullable) */
   gpointer progress_data;    /* (unowned) */
+  double *told;              /* (unowned) (nullable) what was told last, at first 0; without, all is told */
   double before;             /* the share of the whole work that is done before this part of it */
   double after;              /* the share that comes after it */
   gsize *missing;            /* (unowned) (nullable) (atomic) bytes that there was no memory for, or 0 */
@@ -54,19 +55,27 @@ double *apr_run_new_doubles (const AprRun *self, gsize n_rows, gsize n_columns);
 /* As g_cancellable_set_error_if_cancelled(), or fails with %APR_ERROR_NO_MEMORY where there was no memory. */
 gboolean apr_run_set_error_if_cancelled (const AprRun *self, GError **error);
 
-/* Reports that @fraction of this part of the work is done. Only the thread that asked for the work may do so. It may be
- * less than was reported before, where work has to be done again: then it is no news. */
+/* How often progress is told, at most. */
+#define APR_RUN_MAX_TOLD 40
+
+/* Reports that @fraction of this part of the work is done. Only the thread that asked for the work may do so. What is
+ * little more than was told last is no news, unless it is the end, nor what is less, as work has to be done again. */
 static inline void
 apr_run_report (const AprRun *self, double fraction)
 {
+  double done = self->before + (1 - self->before - self->after) * fraction;
   AprArithmetic arithmetic;
 
   if (self->progress == NULL || apr_run_is_cancelled (self))
     return;
+  if (self->told != NULL && (*self->told >= 1 || (done < *self->told + 1.0 / APR_RUN_MAX_TOLD && done < 1)))
+    return;
 
+  if (self->told != NULL)
+    *self->told = done;
   /* Whatever it does to the environment, the work goes on as before. */
   arithmetic = apr_arithmetic_save ();
-  self->progress (self->before + (1 - self->before - self->after) * fraction, self->progress_data);
+  self->progress (done, self->progress_data);
   apr_arithmetic_restore (&arithmetic);
 }
 

@@ -128,7 +128,7 @@ add_block (const ArrowUpdate *self,
            AprCrossProducts *updated,
            AprArrowStream *stream,
            gboolean *ended,
-           GCancellable *cancellable,
+           const AprRun *run,
            GError **error)
 {
   g_autoptr (AprTensor) x = NULL;
@@ -139,11 +139,10 @@ add_block (const ArrowUpdate *self,
   GError *cause = NULL;
   guint64 first_row;
 
-  if (!apr_arrow_stream_read (stream, &x, &y, &w, &first_row, cancellable, error))
+  if (!apr_arrow_stream_read (stream, &x, &y, &w, &first_row, run->cancellable, error))
     return FALSE;
   *ended = x == NULL;
-  if (*ended || apr_cross_products_update_with (updated, x, y, w, updated->precision, updated->n_threads,
-                                                cancellable, NULL, NULL, &cause))
+  if (*ended || apr_cross_products_update_with (updated, x, y, w, updated->precision, run, &cause))
     return TRUE;
 
   apr_rows_init (&x_rows, "X", x);
@@ -159,7 +158,7 @@ add_columns (const ArrowUpdate *self,
              AprCrossProducts *updated,
              AprArrowStream *stream,
              gboolean *ended,
-             GCancellable *cancellable,
+             const AprRun *run,
              GError **error)
 {
   gboolean exact = updated->precision == APR_PRECISION_EXACT;
@@ -169,14 +168,14 @@ add_columns (const ArrowUpdate *self,
   AprRows y;
   GError *cause = NULL;
 
-  if (!apr_arrow_stream_read_columns (stream, exact, &columns, &w, cancellable, error))
+  if (!apr_arrow_stream_read_columns (stream, exact, &columns, &w, run->cancellable, error))
     return FALSE;
   *ended = columns.n_rows == 0;
   apr_rows_init_columns (&x, "X", columns.x_dtype, columns.x, columns.n_rows,
                          g_strv_length ((char **) apr_arrow_stream_get_feature_names (stream)));
   apr_rows_init_columns (&y, "y", columns.y_dtype, columns.y, columns.n_rows,
                          apr_arrow_stream_get_n_targets (stream));
-  if (*ended || apr_cross_products_update_columns (updated, &x, &y, w, cancellable, &cause))
+  if (*ended || apr_cross_products_update_columns (updated, &x, &y, w, run->cancellable, &cause))
     return TRUE;
 
   explain (self, stream, &x, &y, w, columns.first_row, cause, error);
@@ -185,13 +184,10 @@ add_columns (const ArrowUpdate *self,
 }
 
 static gboolean
-arrow_update_run (AprCrossProducts *updated,
-                  gpointer data,
-                  AprExactSumsProgress progress G_GNUC_UNUSED,
-                  gpointer progress_data G_GNUC_UNUSED,
-                  GCancellable *cancellable,
-                  GError **error)
+arrow_update_run (AprCrossProducts *updated, gpointer data, const AprRun *run, GError **error)
 {
+  /* How long the stream is, it does not say. */
+  const AprRun block = { .n_threads = run->n_threads, .cancellable = run->cancellable };
   ArrowUpdate *self = data;
   g_autoptr (AprArrowStream) stream =
     apr_arrow_stream_new (&self->stream, (const char *const *) self->targets, self->sample_weight, error);
@@ -213,7 +209,7 @@ arrow_update_run (AprCrossProducts *updated,
     return FALSE;
   by_columns = apr_cross_products_can_have_columns (updated);
   while (!ended)
-    if (!(by_columns ? add_columns : add_block) (self, updated, stream, &ended, cancellable, error))
+    if (!(by_columns ? add_columns : add_block) (self, updated, stream, &ended, &block, error))
       return FALSE;
 
   return TRUE;
@@ -258,18 +254,20 @@ apr_cross_products_update_arrow (AprCrossProducts *self,
 {
   g_autoptr (ArrowUpdate) update = NULL;
   g_autoptr (AprCrossProducts) updated = NULL;
+  AprRun run = { .cancellable = cancellable };
   gboolean done;
 
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (stream != NULL, FALSE);
   g_return_val_if_fail (targets != NULL, FALSE);
 
+  run.n_threads = self->n_threads;
   if (!apr_cross_products_begin (self, error))
     return FALSE;
 
   update = arrow_update_new (stream, targets, sample_weight);
   updated = apr_cross_products_copy (self);
-  done = arrow_update_run (updated, update, NULL, NULL, cancellable, error);
+  done = arrow_update_run (updated, update, &run, error);
   if (done)
     apr_cross_products_become (self, updated);
   apr_cross_products_end (self);

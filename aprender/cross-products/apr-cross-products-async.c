@@ -39,20 +39,15 @@ operands_free (gpointer data)
 }
 
 static gboolean
-write_combination (AprCrossProducts *updated,
-                   gpointer data,
-                   AprExactSumsProgress progress G_GNUC_UNUSED,
-                   gpointer progress_data G_GNUC_UNUSED,
-                   GCancellable *cancellable,
-                   GError **error)
+write_combination (AprCrossProducts *updated, gpointer data, const AprRun *run, GError **error)
 {
   const Operands *operands = data;
   g_autoptr (AprCrossProducts) other = operands->other != NULL
                                        ? g_object_ref (operands->other)
                                        : apr_cross_products_from_bytes_for (operands->bytes, updated, error);
 
-  return other != NULL && !g_cancellable_set_error_if_cancelled (cancellable, error) &&
-         apr_cross_products_combine (updated, other, operands->sign, cancellable, error);
+  return other != NULL && !apr_run_set_error_if_cancelled (run, error) &&
+         apr_cross_products_combine (updated, other, operands->sign, run->cancellable, error);
 }
 
 static void

@@ -51,12 +51,10 @@ void apr_cross_products_notify_busy (AprCrossProducts *self);
 /* Makes the state what @updated is: a copy of it that has been written to. */
 void apr_cross_products_become (AprCrossProducts *self, AprCrossProducts *updated);
 
-/* Writes to @updated. @progress hears of it, where there is something to hear; a write that is cancelled fails. */
+/* Writes to @updated; a write that is cancelled fails. */
 typedef gboolean (*AprCrossProductsWriteFunc) (AprCrossProducts *updated,
                                                gpointer data,
-                                               AprExactSumsProgress progress,
-                                               gpointer progress_data,
-                                               GCancellable *cancellable,
+                                               const AprRun *run,
                                                GError **error);
 
 /* Has @run write to a copy of the state in a thread. The state becomes the copy, and notifies, in the caller's main
@@ -99,7 +97,7 @@ gboolean apr_cross_products_combine (
   AprCrossProducts *self, AprCrossProducts *other, gint sign, GCancellable *cancellable, GError **error);
 
 /* Tells the handlers of the state how far an update is. */
-void apr_cross_products_report (AprCrossProducts *self, guint64 n_done, guint64 n_samples);
+void apr_cross_products_report (AprCrossProducts *self, double fraction);
 
 /* For those who write. */
 void apr_cross_products_lower_precision (AprCrossProducts *self, AprPrecision precision);
@@ -200,17 +198,14 @@ gboolean apr_cross_products_have_same_samples (AprCrossProducts *self, AprCrossP
 AprDType apr_cross_products_get_dtype (AprCrossProducts *self);
 
 /* As apr_cross_products_update (), of samples that apr_estimator_check_samples () has found good, in another precision
- * and number of threads than those of the state, whose precision becomes DOUBLE where @precision is; and @progress,
- * which may be %NULL, hears of it instead of the state's signal. */
+ * than that of the state, which becomes DOUBLE where @precision is, and as @run says: it hears of the progress, and not
+ * the state's signal. */
 gboolean apr_cross_products_update_with (AprCrossProducts *self,
                                          AprTensor *x,
                                          AprTensor *y,
                                          AprTensor *sample_weight,
                                          AprPrecision precision,
-                                         guint n_threads,
-                                         GCancellable *cancellable,
-                                         AprExactSumsProgress progress,
-                                         gpointer progress_data,
+                                         const AprRun *run,
                                          GError **error);
 
 /* As apr_cross_products_update (), without progress, of columns, as many as the state has, of at least one row. */

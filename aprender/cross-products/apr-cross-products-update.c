@@ -17,7 +17,6 @@ typedef struct
   const AprRows *y_columns; /* (unowned) (nullable) */
   AprTensor *sample_weight; /* (owned) (nullable) */
   AprPrecision precision;
-  guint n_threads;
 
   AprExactSums *sums;  /* (owned) (nullable) those of all samples, or: */
   AprSampleRows *rows; /* (owned) (nullable) all samples; neither where there are no samples to add */
@@ -45,13 +44,12 @@ update_free (gpointer data)
 }
 
 static Update
-update_init (AprTensor *x, AprTensor *y, AprTensor *sample_weight, AprPrecision precision, guint n_threads)
+update_init (AprTensor *x, AprTensor *y, AprTensor *sample_weight, AprPrecision precision)
 {
   return (Update){ .x = x != NULL ? apr_tensor_ref (x) : NULL,
                    .y = y != NULL ? apr_tensor_ref (y) : NULL,
                    .sample_weight = sample_weight != NULL ? apr_tensor_ref (sample_weight) : NULL,
-                   .precision = precision,
-                   .n_threads = n_threads };
+                   .precision = precision };
 }
 
 static gsize
@@ -62,7 +60,7 @@ update_get_n_rows (const Update *self)
 
 /* The weights have been checked. */
 static gboolean
-update_count_samples (Update *self, AprCrossProducts *state, GError **error)
+update_count_samples (Update *self, AprCrossProducts *state, const AprRun *run, GError **error)
 {
   guint64 n_added = update_get_n_rows (self);
 
@@ -70,22 +68,22 @@ update_count_samples (Update *self, AprCrossProducts *state, GError **error)
 
   return (self->sample_weight == NULL ||
           apr_weight_logs_add (&self->weight_logs,
-                               apr_weight_logs_of (self->sample_weight, self->n_threads, &n_added), 1,
+                               apr_weight_logs_of (self->sample_weight, run->n_threads, &n_added), 1,
                                error)) &&
          apr_cross_products_add_samples (state, n_added, &self->n_samples, error);
 }
 
 /* Finds the rows of all samples where the state can have them. */
 static gboolean
-update_find_rows (Update *self, AprCrossProducts *state, GCancellable *cancellable, GError **error)
+update_find_rows (Update *self, AprCrossProducts *state, const AprRun *run, GError **error)
 {
   g_autoptr (AprSampleRows) added = NULL;
 
   if (self->precision != APR_PRECISION_EXACT ||
       !apr_cross_products_can_have_rows (state, apr_tensor_get_shape (self->x, NULL)[0]))
     return TRUE;
-  if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
-      !apr_sample_rows_new (self->x, self->y, self->sample_weight, self->n_threads, &added, error))
+  if (apr_run_set_error_if_cancelled (run, error) ||
+      !apr_sample_rows_new (self->x, self->y, self->sample_weight, run->n_threads, &added, error))
     return FALSE;
 
   self->rows = apr_cross_products_add_rows (state, added);
@@ -95,44 +93,35 @@ update_find_rows (Update *self, AprCrossProducts *state, GCancellable *cancellab
 /* Adds few rows to the sums where these are, unless others may read them meanwhile, or it takes so long that it may be
  * cancelled; then to a copy. */
 static gboolean
-update_add_few_rows (Update *self,
-                     AprCrossProducts *state,
-                     AprExactSumsProgress progress,
-                     gpointer progress_data,
-                     GCancellable *cancellable,
-                     GError **error)
+update_add_few_rows (Update *self, AprCrossProducts *state, const AprRun *run, GError **error)
 {
   gsize n = apr_tensor_get_shape (self->x, NULL)[0];
+  AprRun sums_run = *run;
   gboolean in_place;
 
   if (!apr_exact_sums_check_rows (self->x, self->y, self->sample_weight, error) ||
-      !update_count_samples (self, state, error))
+      !update_count_samples (self, state, run, error))
     return FALSE;
 
   /* What hears of it may read or copy the state as it was, and cancel. */
-  if (progress != NULL)
-    progress (n, n, progress_data);
-  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+  apr_run_report (run, 1);
+  if (apr_run_set_error_if_cancelled (run, error))
     return FALSE;
 
   in_place = !apr_exact_sums_is_shared (state->sums) &&
              (double) n * (double) apr_exact_sums_get_n_entries (state->sums) < MAX_PRODUCTS_IN_PLACE;
   self->sums = state->rows == NULL && !in_place ? apr_exact_sums_copy (state->sums, error)
                                                 : apr_cross_products_ref_sums (state, error);
+  if (in_place)
+    sums_run.cancellable = NULL;
 
   return self->sums != NULL &&
-         apr_exact_sums_add_few_rows (self->sums, self->x, self->y, self->sample_weight, self->n_threads,
-                                      in_place ? NULL : cancellable, error);
+         apr_exact_sums_add_few_rows (self->sums, self->x, self->y, self->sample_weight, &sums_run, error);
 }
 
 /* Sums all samples beside the state, whose sums are added to theirs. */
 static gboolean
-update_sum (Update *self,
-            AprCrossProducts *state,
-            AprExactSumsProgress progress,
-            gpointer progress_data,
-            GCancellable *cancellable,
-            GError **error)
+update_sum (Update *self, AprCrossProducts *state, const AprRun *run, GError **error)
 {
   g_autoptr (AprExactSums) before = apr_cross_products_ref_sums (state, error);
 
@@ -142,31 +131,24 @@ update_sum (Update *self,
   if (self->sums == NULL)
     return FALSE;
 
-  apr_exact_sums_set_progress (self->sums, progress, progress_data);
   if (!(self->x_columns != NULL
           ? apr_exact_sums_update_columns (self->sums, self->x_columns, self->y_columns, self->sample_weight,
-                                           self->precision, self->n_threads, cancellable, error)
-          : apr_exact_sums_update (self->sums, self->x, self->y, self->sample_weight, self->precision,
-                                   self->n_threads, cancellable, error)) ||
-      !update_count_samples (self, state, error))
+                                           self->precision, run, error)
+          : apr_exact_sums_update (self->sums, self->x, self->y, self->sample_weight, self->precision, run,
+                                   error)) ||
+      !update_count_samples (self, state, run, error))
     return FALSE;
-  apr_exact_sums_set_cancellable (self->sums, cancellable);
+  apr_exact_sums_set_cancellable (self->sums, run->cancellable);
   if (!apr_exact_sums_add (self->sums, before, 1, error))
     return FALSE;
 
   apr_exact_sums_set_cancellable (self->sums, NULL);
-  apr_exact_sums_set_progress (self->sums, NULL, NULL);
   return TRUE;
 }
 
 /* Works all out, while @state is what it was, or changes it as the last step. */
 static gboolean
-update_run (Update *self,
-            AprCrossProducts *state,
-            AprExactSumsProgress progress,
-            gpointer progress_data,
-            GCancellable *cancellable,
-            GError **error)
+update_run (Update *self, AprCrossProducts *state, const AprRun *run, GError **error)
 {
   gsize n_samples = apr_tensor_get_shape (self->x, NULL)[0];
 
@@ -174,21 +156,19 @@ update_run (Update *self,
                                         apr_estimator_count_targets (self->y), "Samples", error))
     return FALSE;
   if (n_samples == 0)
-    return !g_cancellable_set_error_if_cancelled (cancellable, error);
+    return !apr_run_set_error_if_cancelled (run, error);
 
-  if (!update_find_rows (self, state, cancellable, error))
+  if (!update_find_rows (self, state, run, error))
     return FALSE;
   if (self->rows != NULL)
     {
-      if (progress != NULL)
-        progress (n_samples, n_samples, progress_data);
-      return !g_cancellable_set_error_if_cancelled (cancellable, error) &&
-             update_count_samples (self, state, error);
+      apr_run_report (run, 1);
+      return !apr_run_set_error_if_cancelled (run, error) && update_count_samples (self, state, run, error);
     }
 
   return (self->precision == APR_PRECISION_EXACT && apr_exact_sums_are_few_rows (n_samples)
             ? update_add_few_rows
-            : update_sum) (self, state, progress, progress_data, cancellable, error);
+            : update_sum) (self, state, run, error);
 }
 
 static void
@@ -215,18 +195,13 @@ begin (AprCrossProducts *self, gboolean reserves, GError **error)
 
   g_atomic_int_set (&self->reserved, reserves);
   if (self->progress > 0)
-    apr_cross_products_report (self, 0, 1);
+    apr_cross_products_report (self, 0);
   return TRUE;
 }
 
 /* Updates in the thread of the caller. */
 static gboolean
-update_now (Update *update,
-            AprCrossProducts *state,
-            GCancellable *cancellable,
-            AprExactSumsProgress progress,
-            gpointer progress_data,
-            GError **error)
+update_now (Update *update, AprCrossProducts *state, const AprRun *run, GError **error)
 {
   gboolean done;
 
@@ -234,8 +209,7 @@ update_now (Update *update,
     return FALSE;
 
   /* Columns have the state's widths, and no state of columns keeps samples. */
-  done = (update->x_columns != NULL ? update_sum : update_run) (update, state, progress, progress_data,
-                                                                cancellable, error);
+  done = (update->x_columns != NULL ? update_sum : update_run) (update, state, run, error);
   if (done)
     update_commit (update, state);
   apr_cross_products_end (state);
@@ -251,12 +225,13 @@ apr_cross_products_update_columns (AprCrossProducts *self,
                                    GCancellable *cancellable,
                                    GError **error)
 {
-  g_auto (Update) update = update_init (NULL, NULL, sample_weight, self->precision, self->n_threads);
+  g_auto (Update) update = update_init (NULL, NULL, sample_weight, self->precision);
+  const AprRun run = { .n_threads = self->n_threads, .cancellable = cancellable };
 
   update.x_columns = x;
   update.y_columns = y;
 
-  return update_now (&update, self, cancellable, NULL, NULL, error);
+  return update_now (&update, self, &run, error);
 }
 
 gboolean
@@ -276,21 +251,18 @@ apr_cross_products_update_with (AprCrossProducts *self,
                                 AprTensor *y,
                                 AprTensor *sample_weight,
                                 AprPrecision precision,
-                                guint n_threads,
-                                GCancellable *cancellable,
-                                AprExactSumsProgress progress,
-                                gpointer progress_data,
+                                const AprRun *run,
                                 GError **error)
 {
-  g_auto (Update) update = update_init (x, y, sample_weight, precision, n_threads);
+  g_auto (Update) update = update_init (x, y, sample_weight, precision);
 
-  return update_now (&update, self, cancellable, progress, progress_data, error);
+  return update_now (&update, self, run, error);
 }
 
 static void
-report_cb (guint64 n_done, guint64 n_samples, gpointer user_data)
+report_cb (double fraction, gpointer user_data)
 {
-  apr_cross_products_report (user_data, n_done, n_samples);
+  apr_cross_products_report (user_data, fraction);
 }
 
 /**
@@ -320,28 +292,30 @@ apr_cross_products_update (AprCrossProducts *self,
                            GCancellable *cancellable,
                            GError **error)
 {
+  double told = 0;
+  AprRun run;
+
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (x != NULL, FALSE);
 
+  run = (AprRun){ .n_threads = self->n_threads,
+                  .cancellable = cancellable,
+                  .progress = report_cb,
+                  .progress_data = self,
+                  .told = &told };
+
   return apr_estimator_check_samples (x, y, sample_weight, error) &&
-         apr_cross_products_update_with (self, x, y, sample_weight, self->precision, self->n_threads,
-                                         cancellable, report_cb, self, error);
+         apr_cross_products_update_with (self, x, y, sample_weight, self->precision, &run, error);
 }
 
 static gboolean
-write_update (AprCrossProducts *updated,
-              gpointer data,
-              AprExactSumsProgress progress,
-              gpointer progress_data,
-              GCancellable *cancellable,
-              GError **error)
+write_update (AprCrossProducts *updated, gpointer data, const AprRun *run, GError **error)
 {
   const Update *update = data;
 
   return apr_estimator_check_samples (update->x, update->y, update->sample_weight, error) &&
          apr_cross_products_update_with (updated, update->x, update->y, update->sample_weight,
-                                         update->precision, update->n_threads, cancellable, progress,
-                                         progress_data, error);
+                                         update->precision, run, error);
 }
 
 /**
@@ -377,7 +351,7 @@ apr_cross_products_update_async (AprCrossProducts *self,
   g_return_if_fail (APR_IS_CROSS_PRODUCTS (self));
   g_return_if_fail (x != NULL);
 
-  update = update_init (x, y, sample_weight, self->precision, self->n_threads);
+  update = update_init (x, y, sample_weight, self->precision);
   apr_cross_products_write_async (self, write_update, g_memdup2 (&update, sizeof update), update_free,
                                   apr_cross_products_update_async, io_priority, cancellable, callback,
                                   user_data);

@@ -46,8 +46,7 @@ write_free (gpointer data)
 typedef struct
 {
   AprCrossProducts *state; /* (owned) */
-  guint64 n_done;
-  guint64 n_samples;
+  double fraction;
 } Report;
 
 static void
@@ -64,19 +63,19 @@ report_emit (gpointer data)
 {
   Report *self = data;
 
-  apr_cross_products_report (self->state, self->n_done, self->n_samples);
+  apr_cross_products_report (self->state, self->fraction);
 
   return G_SOURCE_REMOVE;
 }
 
 static void
-report_from_thread (guint64 n_done, guint64 n_samples, gpointer user_data)
+report_from_thread (double fraction, gpointer user_data)
 {
   GTask *task = user_data;
   Report *report = g_new (Report, 1);
   g_autoptr (GSource) source = g_idle_source_new ();
 
-  *report = (Report){ g_object_ref (g_task_get_source_object (task)), n_done, n_samples };
+  *report = (Report){ g_object_ref (g_task_get_source_object (task)), fraction };
   g_source_set_static_name (source, "AprCrossProducts progress");
   /* The end has the same priority, and comes after it. */
   g_source_set_priority (source, g_task_get_priority (task));
@@ -92,9 +91,15 @@ write_in_thread (GTask *task,
 {
   Write *write = task_data;
   GError *error = NULL;
+  double told = 0;
+  const AprRun run = { .n_threads = write->updated->n_threads,
+                       .cancellable = cancellable,
+                       .progress = report_from_thread,
+                       .progress_data = task,
+                       .told = &told };
 
   if (!g_cancellable_set_error_if_cancelled (cancellable, &error) &&
-      write->run (write->updated, write->data, report_from_thread, task, cancellable, &error))
+      write->run (write->updated, write->data, &run, &error))
     g_task_return_boolean (task, TRUE);
   else
     g_task_return_error (task, error);
@@ -113,7 +118,7 @@ written_cb (GObject *object, GAsyncResult *result, gpointer user_data)
 
       apr_cross_products_become (self, write->updated);
       if (self->progress < 1)
-        apr_cross_products_report (self, 1, 1);
+        apr_cross_products_report (self, 1);
     }
   apr_cross_products_end (self);
   apr_cross_products_notify_busy (self);
@@ -156,7 +161,7 @@ apr_cross_products_write_async_named (AprCrossProducts *self,
   write = g_new (Write, 1);
   *write = (Write){ apr_cross_products_copy (self), run, data, free_data };
   if (self->progress > 0)
-    apr_cross_products_report (self, 0, 1);
+    apr_cross_products_report (self, 0);
   apr_cross_products_notify_busy (self);
   work = g_task_new (self, cancellable, written_cb, g_steal_pointer (&task));
   g_task_set_source_tag (work, apr_cross_products_write_async_named);

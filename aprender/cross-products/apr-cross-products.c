@@ -334,9 +334,9 @@ apr_cross_products_notify_busy (AprCrossProducts *self)
 }
 
 void
-apr_cross_products_report (AprCrossProducts *self, guint64 n_done, guint64 n_samples)
+apr_cross_products_report (AprCrossProducts *self, double fraction)
 {
-  self->progress = (double) n_done / (double) n_samples;
+  self->progress = fraction;
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PROGRESS]);
 }
 

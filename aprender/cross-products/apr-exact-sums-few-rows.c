@@ -233,12 +233,11 @@ apr_exact_sums_add_few_rows (AprExactSums *self,
                              AprTensor *x_tensor,
                              AprTensor *y_tensor,
                              AprTensor *sample_weight,
-                             guint n_threads,
-                             GCancellable *cancellable,
+                             const AprRun *run,
                              GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  g_auto (Job) job = { .sums = self, .cancellable = cancellable, .n_columns = self->n_columns };
+  g_auto (Job) job = { .sums = self, .cancellable = run->cancellable, .n_columns = self->n_columns };
   AprRows x;
   AprRows y;
   AprRows weights;
@@ -272,10 +271,10 @@ apr_exact_sums_add_few_rows (AprExactSums *self,
   if (any)
     {
       double n_products = (double) job.n_rows * (double) self->n_entries;
-      guint n = apr_parallel_count (n_threads, n_products / PRODUCTS_PER_THREAD);
+      guint n = apr_parallel_count (run->n_threads, n_products / PRODUCTS_PER_THREAD);
 
       apr_parallel_run_parts (add_products, &job, n, n > 1 ? 4 * n : 1);
     }
 
-  return !g_cancellable_set_error_if_cancelled (cancellable, error);
+  return !g_cancellable_set_error_if_cancelled (run->cancellable, error);
 }

@@ -36,9 +36,6 @@ struct _AprExactSums
   guint top_bits; /* atomic: bits that differ from the sign in any topmost limb, as they were last carried */
   gboolean doubtful; /* they came from a file or were subtracted, and may be those of no samples */
 
-  AprExactSumsProgress progress; /* (nullable) */
-  gpointer progress_data;        /* (unowned) */
-  guint64 n_told;
   GCancellable *cancellable; /* (unowned) (nullable) */
 };
 
@@ -52,9 +49,6 @@ apr_exact_sums_find_limb (gint exponent)
 /* Makes room for limbs from @first to @end. What was the topmost limb is not carried to those above. */
 gboolean apr_exact_sums_cover_limbs (AprExactSums *self, gint first, gint end, GError **error);
 
-/* How often progress is told, at most. */
-#define APR_EXACT_SUMS_MAX_TOLD 32
-
 /* Adds rows whose weights, where there are any, have been checked. */
 gboolean apr_exact_sums_add_rows (AprExactSums *self,
                                   const AprRows *x,
@@ -62,8 +56,7 @@ gboolean apr_exact_sums_add_rows (AprExactSums *self,
                                   const AprRows *weights,
                                   AprPrecision precision,
                                   const AprSumsKernel *kernel,
-                                  guint n_threads,
-                                  GCancellable *cancellable,
+                                  const AprRun *run,
                                   GError **error);
 
 /* The threads that so many rows are worth, at most @n_threads if that is not 0. */
@@ -76,8 +69,7 @@ gboolean apr_exact_sums_update_windows (AprExactSums *self,
                                         const AprRows *weights,
                                         const AprWeightWindows *windows,
                                         const AprSumsKernel *kernel,
-                                        guint n_threads,
-                                        GCancellable *cancellable,
+                                        const AprRun *run,
                                         GError **error);
 
 G_END_DECLS

@@ -30,42 +30,31 @@ gsize apr_exact_sums_get_n_features (const AprExactSums *self);
 
 gsize apr_exact_sums_get_n_targets (const AprExactSums *self);
 
-/* What hears that an update has gone through @n_done of @n_rows rows. */
-typedef void (*AprExactSumsProgress) (guint64 n_done, guint64 n_rows, gpointer user_data);
-
-/* Has @progress called in the thread that calls an update, some dozens of times at most, and with all rows in the
- * end. It may cancel the update. %NULL for nothing; a copy has nothing. */
-void apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, gpointer user_data);
-
 /* Has what is done to all entries look at it: to make more room and to add sums fail then, and the sums are of no use.
  * %NULL for nothing; a copy has nothing. An update sets its own. */
 void apr_exact_sums_set_cancellable (AprExactSums *self, GCancellable *cancellable);
 
-/* Tells it where there is enough to tell. */
-void apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows);
-
 #define APR_EXACT_SUMS_MAX_THREADS 1024
 
-/* Adds rows of any dtype that is a number, in @n_threads threads, but no more than there are blocks of rows. After an
- * error the sums are of no use. Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
+/* Adds rows of any dtype that is a number, in as many threads as @run has, but no more than there are blocks of rows.
+ * After an error the sums are of no use. Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
 gboolean apr_exact_sums_update_with (AprExactSums *self,
                                      AprTensor *x,
                                      AprTensor *y,
                                      AprTensor *sample_weight,
                                      AprPrecision precision,
                                      const AprSumsKernel *kernel,
-                                     guint n_threads,
-                                     GCancellable *cancellable,
+                                     const AprRun *run,
                                      GError **error);
 
-/* The same with the fastest kernel, in as many threads as the work is worth, at most @n_threads if that is not 0. */
+/* The same with the fastest kernel, in as many threads as the work is worth, at most those of @run if these are not
+ * 0. */
 gboolean apr_exact_sums_update (AprExactSums *self,
                                 AprTensor *x,
                                 AprTensor *y,
                                 AprTensor *sample_weight,
                                 AprPrecision precision,
-                                guint n_threads,
-                                GCancellable *cancellable,
+                                const AprRun *run,
                                 GError **error);
 
 /* The same of columns. */
@@ -74,8 +63,7 @@ gboolean apr_exact_sums_update_columns (AprExactSums *self,
                                         const AprRows *y,
                                         AprTensor *sample_weight,
                                         AprPrecision precision,
-                                        guint n_threads,
-                                        GCancellable *cancellable,
+                                        const AprRun *run,
                                         GError **error);
 
 /* Whether so many rows are better added by apr_exact_sums_add_few_rows(). */
@@ -90,8 +78,7 @@ gboolean apr_exact_sums_add_few_rows (AprExactSums *self,
                                       AprTensor *x,
                                       AprTensor *y,
                                       AprTensor *sample_weight,
-                                      guint n_threads,
-                                      GCancellable *cancellable,
+                                      const AprRun *run,
                                       GError **error);
 
 /* The steps of an update: cover, add, carry. Between them, no function that takes a const pointer may be called. */

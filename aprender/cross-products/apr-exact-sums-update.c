@@ -33,7 +33,7 @@ typedef struct
 typedef struct
 {
   AprSumsJob base;
-  AprExactSums *told;           /* (unowned) of the progress */
+  const AprRun *run;
   GThread *caller;              /* (unowned) which tells the progress */
   GArray *ranges;               /* (owned) (element-type AprRange) of the rows that are to be summed */
   AprExactSumsWorker **workers; /* (owned) for each thread or share: %NULL where there were no rows for it */
@@ -92,7 +92,7 @@ add_blocks (Job *job, AprExactSumsWorker *worker, GError **error)
   while (take_rows (job, job->base.n_shares > 1 ? &own : &job->next, &first_row, &n_rows))
     {
       if (g_thread_self () == job->caller)
-        apr_exact_sums_tell_progress (job->told, first_row, job->base.x.n_rows);
+        apr_run_report (job->run, (double) first_row / (double) job->base.x.n_rows);
       for (i = 0; i < n_rows; i += job->base.block_rows)
         if (!apr_sums_job_add_block (&job->base, worker, first_row + i,
                                      MIN (job->base.block_rows, n_rows - i), error))
@@ -189,7 +189,7 @@ compare_ranges (gconstpointer a, gconstpointer b)
 
 /* Sums what residues do better, and finds the rows that are left. */
 static gboolean
-sum_residues (Job *job, guint n_threads, GCancellable *cancellable, GError **error)
+sum_residues (Job *job, GError **error)
 {
   gsize n_rows = job->base.x.n_rows;
   const AprResidueKernel *residues =
@@ -206,8 +206,8 @@ sum_residues (Job *job, guint n_threads, GCancellable *cancellable, GError **err
   if (residues != NULL && job->base.precision == APR_PRECISION_EXACT)
     {
       if (!apr_residue_sums_update (job->base.state, residues, &job->base.x, &job->base.y,
-                                    job->base.weighted ? &job->base.weights : NULL, n_threads, cancellable,
-                                    job->ranges, error))
+                                    job->base.weighted ? &job->base.weights : NULL, job->run, job->ranges,
+                                    error))
         return FALSE;
       g_array_sort (job->ranges, compare_ranges);
     }
@@ -262,12 +262,11 @@ apr_exact_sums_add_rows (AprExactSums *self,
                          const AprRows *weights,
                          AprPrecision precision,
                          const AprSumsKernel *kernel,
-                         guint n_threads,
-                         GCancellable *cancellable,
+                         const AprRun *run,
                          GError **error)
 {
-  Job job = { .base = { .state = self, .precision = precision, .cancellable = cancellable },
-              .told = self,
+  Job job = { .base = { .state = self, .precision = precision, .cancellable = run->cancellable },
+              .run = run,
               .caller = g_thread_self () };
   g_autofree double *shifts = NULL;
   g_autoptr (AprExactSums) shifted = NULL;
@@ -282,7 +281,7 @@ apr_exact_sums_add_rows (AprExactSums *self,
   if (weights != NULL)
     job.base.weights = *weights;
 
-  apr_exact_sums_set_cancellable (self, cancellable);
+  apr_exact_sums_set_cancellable (self, run->cancellable);
   if (precision == APR_PRECISION_DOUBLE)
     job.base.shifts = shifts =
       apr_sums_shift_find (&job.base.x, &job.base.y, job.base.weighted ? &job.base.weights : NULL);
@@ -298,17 +297,17 @@ apr_exact_sums_add_rows (AprExactSums *self,
 
   g_mutex_init (&job.base.lock);
   job.ranges = g_array_new (FALSE, FALSE, sizeof (AprRange));
-  if (sum_residues (&job, n_threads, cancellable, error))
+  if (sum_residues (&job, error))
     {
-      sum_rows (&job, n_threads);
+      sum_rows (&job, run->n_threads);
       summed = TRUE;
     }
   if (summed && !job.base.stop)
-    apr_exact_sums_tell_progress (self, job.base.x.n_rows, job.base.x.n_rows);
-  if (g_cancellable_is_cancelled (cancellable))
+    apr_run_report (run, 1);
+  if (g_cancellable_is_cancelled (run->cancellable))
     job.base.stop = TRUE;
-  moved = summed && !job.base.stop && move_all (&job, n_threads, error) &&
-          (shifts == NULL || apr_sums_shift_undo (shifts, job.base.state, n_threads, error)) &&
+  moved = summed && !job.base.stop && move_all (&job, run->n_threads, error) &&
+          (shifts == NULL || apr_sums_shift_undo (shifts, job.base.state, run->n_threads, error)) &&
           (shifted == NULL || apr_exact_sums_add (self, shifted, 1, error));
   g_mutex_clear (&job.base.lock);
   g_array_unref (job.ranges);
@@ -322,7 +321,7 @@ apr_exact_sums_add_rows (AprExactSums *self,
       g_propagate_error (error, job.base.error);
       return FALSE;
     }
-  if (!summed || !job.base.stop || g_cancellable_set_error_if_cancelled (cancellable, error))
+  if (!summed || !job.base.stop || g_cancellable_set_error_if_cancelled (run->cancellable, error))
     return FALSE;
 
   apr_rows_set_error (&job.base.x, &job.base.y, weights, error);
@@ -337,8 +336,7 @@ update (AprExactSums *self,
         AprTensor *sample_weight,
         AprPrecision precision,
         const AprSumsKernel *kernel,
-        guint n_threads,
-        GCancellable *cancellable,
+        const AprRun *run,
         GError **error)
 {
   /* Weights may be subnormal. */
@@ -347,20 +345,19 @@ update (AprExactSums *self,
   AprWeightWindows windows = { NULL, NULL };
   gboolean summed;
 
-  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+  if (g_cancellable_set_error_if_cancelled (run->cancellable, error))
     return FALSE;
   if (sample_weight == NULL)
-    return apr_exact_sums_add_rows (self, x, y, NULL, precision, kernel, n_threads, cancellable, error);
+    return apr_exact_sums_add_rows (self, x, y, NULL, precision, kernel, run, error);
 
   apr_rows_init (&weights, "sample_weight", sample_weight);
   if (!apr_rows_check_weights (&weights, error) ||
       (precision == APR_PRECISION_EXACT && !apr_weight_windows_init (&windows, &weights, error)))
     return FALSE;
   if (windows.windows == NULL)
-    return apr_exact_sums_add_rows (self, x, y, &weights, precision, kernel, n_threads, cancellable, error);
+    return apr_exact_sums_add_rows (self, x, y, &weights, precision, kernel, run, error);
 
-  summed =
-    apr_exact_sums_update_windows (self, x, y, &weights, &windows, kernel, n_threads, cancellable, error);
+  summed = apr_exact_sums_update_windows (self, x, y, &weights, &windows, kernel, run, error);
   apr_weight_windows_clear (&windows);
 
   return summed;
@@ -373,8 +370,7 @@ apr_exact_sums_update_with (AprExactSums *self,
                             AprTensor *sample_weight,
                             AprPrecision precision,
                             const AprSumsKernel *kernel,
-                            guint n_threads,
-                            GCancellable *cancellable,
+                            const AprRun *run,
                             GError **error)
 {
   AprRows x_rows;
@@ -383,7 +379,7 @@ apr_exact_sums_update_with (AprExactSums *self,
   apr_rows_init (&x_rows, "X", x);
   apr_rows_init (&y_rows, "y", y);
 
-  return update (self, &x_rows, &y_rows, sample_weight, precision, kernel, n_threads, cancellable, error);
+  return update (self, &x_rows, &y_rows, sample_weight, precision, kernel, run, error);
 }
 
 gboolean
@@ -392,13 +388,14 @@ apr_exact_sums_update (AprExactSums *self,
                        AprTensor *y,
                        AprTensor *sample_weight,
                        AprPrecision precision,
-                       guint n_threads,
-                       GCancellable *cancellable,
+                       const AprRun *run,
                        GError **error)
 {
-  return apr_exact_sums_update_with (
-    self, x, y, sample_weight, precision, NULL,
-    apr_exact_sums_count_threads (self, apr_tensor_get_shape (x, NULL)[0], n_threads), cancellable, error);
+  AprRun counted = *run;
+
+  counted.n_threads = apr_exact_sums_count_threads (self, apr_tensor_get_shape (x, NULL)[0], run->n_threads);
+
+  return apr_exact_sums_update_with (self, x, y, sample_weight, precision, NULL, &counted, error);
 }
 
 gboolean
@@ -407,10 +404,12 @@ apr_exact_sums_update_columns (AprExactSums *self,
                                const AprRows *y,
                                AprTensor *sample_weight,
                                AprPrecision precision,
-                               guint n_threads,
-                               GCancellable *cancellable,
+                               const AprRun *run,
                                GError **error)
 {
-  return update (self, x, y, sample_weight, precision, NULL,
-                 apr_exact_sums_count_threads (self, x->n_rows, n_threads), cancellable, error);
+  AprRun counted = *run;
+
+  counted.n_threads = apr_exact_sums_count_threads (self, x->n_rows, run->n_threads);
+
+  return update (self, x, y, sample_weight, precision, NULL, &counted, error);
 }

@@ -15,37 +15,20 @@ typedef struct
   const AprRows *y;
   const AprRows *weights;
   const AprSumsKernel *kernel; /* (nullable) */
-  guint n_threads;
-  GCancellable *cancellable; /* (unowned) (nullable) */
-
-  /* What is told of the progress, of all rows and, once more, those that are copied. */
-  AprExactSumsProgress progress; /* (nullable) */
-  gpointer progress_data;        /* (unowned) */
-  guint64 n_done;                /* rows before those that are being summed */
-  guint64 n_all;
-  guint64 n_told;
+  const AprRun *run;
+  gsize n_done; /* rows */
+  gsize n_all;  /* rows that are to be summed: all, and once more those that are copied */
 } Job;
 
-static void
-tell_part (guint64 n_done, guint64 n_rows G_GNUC_UNUSED, gpointer user_data)
+/* The next rows. */
+static AprRun
+begin (Job *job, gsize n_rows)
 {
-  Job *job = user_data;
+  double begin = (double) job->n_done / (double) job->n_all;
 
-  n_done += job->n_done;
-  if (n_done <= job->n_told ||
-      (n_done < job->n_all && n_done <= job->n_told + job->n_all / APR_EXACT_SUMS_MAX_TOLD))
-    return;
+  job->n_done += n_rows;
 
-  job->n_told = n_done;
-  job->progress (n_done, job->n_all, job->progress_data);
-}
-
-/* Before some more rows are summed, after others have been. */
-static void
-begin (Job *job)
-{
-  if (job->progress != NULL)
-    apr_exact_sums_set_progress (job->sums, tell_part, job);
+  return apr_run_get_part (job->run, begin, (double) job->n_done / (double) job->n_all);
 }
 
 /* The rows of all others count with the weight 0. */
@@ -53,54 +36,51 @@ static gboolean
 sum_main (Job *job, const AprWeightWindows *windows, GError **error)
 {
   g_autoptr (AprTensor) weights = apr_weight_windows_get_main (windows, job->weights, error);
+  AprRun run = begin (job, job->x->n_rows);
   AprRows rows;
 
   if (weights == NULL)
     return FALSE;
 
-  begin (job);
   apr_rows_init (&rows, job->weights->name, weights);
-  if (!apr_exact_sums_add_rows (job->sums, job->x, job->y, &rows, APR_PRECISION_EXACT, job->kernel,
-                                job->n_threads, job->cancellable, error))
-    return FALSE;
 
-  job->n_done += job->x->n_rows;
-  return TRUE;
+  return apr_exact_sums_add_rows (job->sums, job->x, job->y, &rows, APR_PRECISION_EXACT, job->kernel, &run,
+                                  error);
 }
 
 /* All values have been found finite by now. */
 static gboolean
 sum_copies (Job *job, const gsize *rows, gsize n_rows, GError **error)
 {
-  g_autoptr (AprTensor) x = apr_rows_gather (job->x, rows, n_rows, job->cancellable, error);
-  g_autoptr (AprTensor) y =
-    x != NULL ? apr_rows_gather (job->y, rows, n_rows, job->cancellable, error) : NULL;
+  GCancellable *cancellable = job->run->cancellable;
+  g_autoptr (AprTensor) x = apr_rows_gather (job->x, rows, n_rows, cancellable, error);
+  g_autoptr (AprTensor) y = x != NULL ? apr_rows_gather (job->y, rows, n_rows, cancellable, error) : NULL;
   g_autoptr (AprTensor) weights =
-    y != NULL ? apr_rows_gather (job->weights, rows, n_rows, job->cancellable, error) : NULL;
+    y != NULL ? apr_rows_gather (job->weights, rows, n_rows, cancellable, error) : NULL;
+  AprRun run = begin (job, n_rows);
   AprRows parts[3];
   gboolean summed;
 
   if (weights == NULL)
     return FALSE;
 
-  begin (job);
+  if (apr_exact_sums_are_few_rows (n_rows))
+    {
+      apr_exact_sums_set_cancellable (job->sums, cancellable);
+      summed = apr_exact_sums_add_few_rows (job->sums, x, y, weights, &run, error);
+      apr_exact_sums_set_cancellable (job->sums, NULL);
+      /* Few rows do not tell it. */
+      apr_run_report (&run, 1);
+      return summed;
+    }
+
   apr_rows_init (&parts[0], job->x->name, x);
   apr_rows_init (&parts[1], job->y->name, y);
   apr_rows_init (&parts[2], job->weights->name, weights);
-  apr_exact_sums_set_cancellable (job->sums, job->cancellable);
-  summed = apr_exact_sums_are_few_rows (n_rows)
-           ? apr_exact_sums_add_few_rows (job->sums, x, y, weights, job->n_threads, job->cancellable, error)
-           : apr_exact_sums_add_rows (
-               job->sums, &parts[0], &parts[1], &parts[2], APR_PRECISION_EXACT, job->kernel,
-               apr_exact_sums_count_threads (job->sums, n_rows, job->n_threads), job->cancellable, error);
-  apr_exact_sums_set_cancellable (job->sums, NULL);
-  if (!summed)
-    return FALSE;
+  run.n_threads = apr_exact_sums_count_threads (job->sums, n_rows, run.n_threads);
 
-  /* Few rows do not tell it. */
-  apr_exact_sums_tell_progress (job->sums, n_rows, n_rows);
-  job->n_done += n_rows;
-  return TRUE;
+  return apr_exact_sums_add_rows (job->sums, &parts[0], &parts[1], &parts[2], APR_PRECISION_EXACT,
+                                  job->kernel, &run, error);
 }
 
 static gboolean
@@ -124,20 +104,12 @@ apr_exact_sums_update_windows (AprExactSums *self,
                                const AprRows *weights,
                                const AprWeightWindows *windows,
                                const AprSumsKernel *kernel,
-                               guint n_threads,
-                               GCancellable *cancellable,
+                               const AprRun *run,
                                GError **error)
 {
-  Job job = { .sums = self,
-              .x = x,
-              .y = y,
-              .weights = weights,
-              .kernel = kernel,
-              .n_threads = n_threads,
-              .cancellable = cancellable,
-              .progress = self->progress,
-              .progress_data = self->progress_data,
-              .n_all = x->n_rows };
+  Job job = {
+    .sums = self, .x = x, .y = y, .weights = weights, .kernel = kernel, .run = run, .n_all = x->n_rows
+  };
   gboolean summed;
   guint i;
 
@@ -155,7 +127,6 @@ apr_exact_sums_update_windows (AprExactSums *self,
 
       summed = sum_window (&job, windows->rows + window->first, window->end - window->first, error);
     }
-  apr_exact_sums_set_progress (self, job.progress, job.progress_data);
 
   return summed;
 }

@@ -4,11 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-pages-private.h"
 
-/* A term is at most 2^63, and needs 3 limbs wherever it begins: it is at most 2^94 times their unit. So 2^64 terms sum to
- * at most 2^158, and five limbs have room for that and the sign. */
+/* A term is at most 2^63, and needs 3 limbs wherever it begins: it is at most 2^94 times their unit. So 2^64 terms sum
+ * to at most 2^158, and five limbs have room for that and the sign. */
 #define TERM_LIMBS 3
 #define CARRY_LIMBS 2
 #define SPARE_LIMBS 2
@@ -91,14 +90,6 @@ apr_exact_sums_is_doubtful (const AprExactSums *self)
 }
 
 void
-apr_exact_sums_set_progress (AprExactSums *self, AprExactSumsProgress progress, gpointer user_data)
-{
-  self->progress = progress;
-  self->progress_data = user_data;
-  self->n_told = 0;
-}
-
-void
 apr_exact_sums_set_cancellable (AprExactSums *self, GCancellable *cancellable)
 {
   self->cancellable = cancellable;
@@ -114,22 +105,6 @@ static gboolean
 check_cancelled (const AprExactSums *self, gsize entry, GError **error)
 {
   return entry % ENTRIES_PER_LOOK != 0 || !g_cancellable_set_error_if_cancelled (self->cancellable, error);
-}
-
-void
-apr_exact_sums_tell_progress (AprExactSums *self, guint64 n_done, guint64 n_rows)
-{
-  AprArithmetic arithmetic;
-
-  if (self->progress == NULL ||
-      (n_done < n_rows && n_done <= self->n_told + n_rows / APR_EXACT_SUMS_MAX_TOLD))
-    return;
-
-  /* Whatever it does to the environment, the sums go on as before. */
-  self->n_told = n_done;
-  arithmetic = apr_arithmetic_save ();
-  self->progress (n_done, n_rows, self->progress_data);
-  apr_arithmetic_restore (&arithmetic);
 }
 
 static gint64 *

@@ -17,8 +17,7 @@ gboolean apr_residue_sums_update (AprExactSums *state,
                                   const AprRows *x,
                                   const AprRows *y,
                                   const AprRows *weights,
-                                  guint n_threads,
-                                  GCancellable *cancellable,
+                                  const AprRun *run,
                                   GArray *left,
                                   GError **error);
 

@@ -38,9 +38,9 @@ typedef struct
   gboolean any_short; /* whether rests may be short */
   gsize block_rows;
   guint n_teams;
-  GCancellable *cancellable; /* (unowned) (nullable) */
-  GThread *caller;           /* (unowned) which tells the progress */
-  GArray *left;              /* (unowned) under the lock */
+  const AprRun *run;
+  GThread *caller; /* (unowned) which tells the progress */
+  GArray *left;    /* (unowned) under the lock */
 
   GMutex lock;
   gsize next_row; /* under the lock */
@@ -55,7 +55,7 @@ take_rows (Job *job)
 
   g_mutex_lock (&job->lock);
   if (job->error == NULL)
-    (void) g_cancellable_set_error_if_cancelled (job->cancellable, &job->error);
+    (void) g_cancellable_set_error_if_cancelled (job->run->cancellable, &job->error);
   rows.first = job->next_row;
   if (job->error == NULL)
     job->next_row = MIN (job->next_row + job->block_rows, job->x->n_rows);
@@ -80,7 +80,7 @@ take_block (Job *job, AprResidueTeam *self)
   self->next = take_rows (job);
 
   if (g_thread_self () == job->caller)
-    apr_exact_sums_tell_progress (job->state, self->first_row, job->x->n_rows);
+    apr_run_report (job->run, (double) self->first_row / (double) job->x->n_rows);
   self->unsuited = 0;
   for (i = 0; i < G_N_ELEMENTS (self->next_task); i++)
     self->next_task[i] = 0;
@@ -163,7 +163,7 @@ sum_alone (Job *job, AprExactSums *state, GError **error)
   gboolean ready = apr_residue_team_init (&team_job.self, state, job->kernel, &job->moduli, job->x, job->y,
                                           &job->weights, job->any_short, job->block_rows, 1);
 
-  team_job.self.cancellable = job->cancellable;
+  team_job.self.cancellable = job->run->cancellable;
   if (ready)
     sum_blocks (&team, &team_job, 0);
   else
@@ -202,7 +202,7 @@ run_together (Job *job, guint n_threads)
   if (apr_residue_team_init (&team_job.self, job->state, job->kernel, &job->moduli, job->x, job->y,
                              &job->weights, job->any_short, job->block_rows, n_threads))
     {
-      team_job.self.cancellable = job->cancellable;
+      team_job.self.cancellable = job->run->cancellable;
       apr_team_run (sum_blocks, &team_job, n_threads, (double) n_threads * APR_PARALLEL_OPERATIONS);
     }
   else
@@ -219,21 +219,17 @@ apr_residue_sums_update (AprExactSums *state,
                          const AprRows *x,
                          const AprRows *y,
                          const AprRows *weights,
-                         guint n_threads,
-                         GCancellable *cancellable,
+                         const AprRun *run,
                          GArray *left,
                          GError **error)
 {
   AprRange all = { 0, x->n_rows };
-  Job job = { .state = state,
-              .kernel = kernel,
-              .x = x,
-              .y = y,
-              .cancellable = cancellable,
-              .caller = g_thread_self (),
-              .left = left };
+  Job job = {
+    .state = state, .kernel = kernel, .x = x, .y = y, .run = run, .caller = g_thread_self (), .left = left
+  };
   gsize n_columns = x->n_columns + y->n_columns + 1;
   gboolean wide = x->n_columns >= COLUMNS_TOGETHER;
+  guint n_threads = run->n_threads;
   gboolean together = n_threads == 1 || wide || x->n_rows / n_threads < MIN_ROWS_ALONE;
   AprResiduePlan plan = { 0, FALSE };
 

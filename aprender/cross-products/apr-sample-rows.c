@@ -599,7 +599,8 @@ apr_sample_rows_sum (const AprSampleRows *self, guint n_threads, GError **error)
   y = apr_sample_rows_get_targets (self);
   weights = apr_sample_rows_get_weights (self);
 
-  return apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, n_threads, NULL, error)
+  return apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, &(AprRun){ .n_threads = n_threads },
+                                error)
          ? g_steal_pointer (&sums)
          : NULL;
 }

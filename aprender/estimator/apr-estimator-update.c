@@ -256,6 +256,7 @@ apr_estimator_end_update (AprEstimator *self, gboolean commit)
   g_autoptr (AprFitted) after = NULL;
   g_autoptr (GMainContext) context = NULL;
   g_autoptr (GSource) on_its_way = NULL;
+  gboolean is_news;
 
   g_mutex_lock (&priv->lock);
   begun = g_steal_pointer (&priv->begun);
@@ -267,7 +268,8 @@ apr_estimator_end_update (AprEstimator *self, gboolean commit)
       before = priv->fitted;
       priv->fitted = apr_fitted_ref (after);
     }
-  if (commit)
+  is_news = commit && priv->progress < 1;
+  if (is_news)
     priv->progress = 1;
   priv->reported = priv->progress;
   priv->updater = NULL;
@@ -282,7 +284,7 @@ apr_estimator_end_update (AprEstimator *self, gboolean commit)
   g_object_freeze_notify (G_OBJECT (self));
   if (before != NULL)
     apr_estimator_notify_fitted (self, before, after);
-  if (commit)
+  if (is_news)
     apr_estimator_notify_progress (self);
   g_object_thaw_notify (G_OBJECT (self));
 

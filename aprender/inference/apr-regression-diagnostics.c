@@ -235,9 +235,10 @@ leave_out (const AprInferenceSource *source,
     sample_weight != NULL ? apr_tensor_slice_rows (sample_weight, sample, sample + 1, error) : NULL;
   g_autoptr (AprCrossProducts) one = apr_cross_products_new (n_features, n_targets, error);
   g_autoptr (AprCrossProducts) others = apr_cross_products_copy (source->cross_products);
+  const AprRun alone = { .n_threads = 1, .cancellable = run->cancellable };
 
-  return apr_cross_products_update_with (one, features, targets, weight, APR_PRECISION_EXACT, 1,
-                                         run->cancellable, NULL, NULL, error) &&
+  return apr_cross_products_update_with (one, features, targets, weight, APR_PRECISION_EXACT, &alone,
+                                         error) &&
              apr_cross_products_combine (others, one, -1, run->cancellable, error)
          ? g_steal_pointer (&others)
          : NULL;

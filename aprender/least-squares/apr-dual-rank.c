@@ -33,7 +33,8 @@ multiply_features (AprProducts *self,
 
   if (sums == NULL) /* GCOVR_EXCL_BR_LINE: there is no memory for so many samples */
     return FALSE;   /* GCOVR_EXCL_LINE: see above */
-  if (!apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, run->n_threads, run->cancellable,
+  if (!apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT,
+                              &(AprRun){ .n_threads = run->n_threads, .cancellable = run->cancellable },
                               error))
     return FALSE;
 

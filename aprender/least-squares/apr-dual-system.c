@@ -139,7 +139,8 @@ multiply_samples (Making *self, const gboolean *excluded, const AprRun *run, GEr
   self->sums = apr_exact_sums_new (self->system->rows->n, 0, error);
   if (self->sums == NULL) /* GCOVR_EXCL_BR_LINE: there is no memory for so many samples */
     return FALSE;         /* GCOVR_EXCL_LINE: see above */
-  if (!apr_exact_sums_update (self->sums, x, y, NULL, APR_PRECISION_EXACT, run->n_threads, run->cancellable,
+  if (!apr_exact_sums_update (self->sums, x, y, NULL, APR_PRECISION_EXACT,
+                              &(AprRun){ .n_threads = run->n_threads, .cancellable = run->cancellable },
                               error))
     return FALSE;
 

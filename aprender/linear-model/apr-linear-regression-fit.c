@@ -29,26 +29,23 @@ fit_clear (Fit *fit)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fit, fit_clear)
 
-/* The progress is told so many times at most. */
-#define MAX_TOLD 40
-
 static void
 tell_progress (double fraction, gpointer user_data)
 {
-  Fit *fit = user_data;
+  const Fit *fit = user_data;
 
-  if (fraction < fit->told + 1.0 / MAX_TOLD)
-    return;
-
-  fit->told = fraction;
-  apr_estimator_report_progress (APR_ESTIMATOR (fit->model), fraction);
+  /* The end is told with the results. */
+  if (fraction < 1)
+    apr_estimator_report_progress (APR_ESTIMATOR (fit->model), fraction);
 }
 
 /* @sums is the part of the sums in the work. */
 static gboolean
 fit_init (Fit *fit, AprLinearRegression *model, double sums, GCancellable *cancellable, GError **error)
 {
-  AprRun run = { .cancellable = cancellable, .progress = tell_progress, .progress_data = fit };
+  AprRun run = {
+    .cancellable = cancellable, .progress = tell_progress, .progress_data = fit, .told = &fit->told
+  };
 
   fit->model = model;
   fit->alphas = apr_linear_regression_ref_kept (model, &fit->options);
@@ -100,14 +97,6 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
   return TRUE;
 }
 
-static void
-tell_rows (guint64 n_done, guint64 n_samples, gpointer user_data)
-{
-  const Fit *fit = user_data;
-
-  apr_run_report (&fit->sums, (double) n_done / (double) n_samples);
-}
-
 /* Adds the samples to those of @state, where there is one. */
 static gboolean
 fit_samples (AprLinearRegression *self,
@@ -132,8 +121,8 @@ fit_samples (AprLinearRegression *self,
   if (sums == NULL)
     return FALSE;
 
-  return apr_cross_products_update_with (sums, x, y, sample_weight, fit.options.precision,
-                                         fit.options.n_threads, cancellable, tell_rows, &fit, error) &&
+  return apr_cross_products_update_with (sums, x, y, sample_weight, fit.options.precision, &fit.sums,
+                                         error) &&
          fit_solve (&fit, g_steal_pointer (&sums), apr_tensor_get_n_dims (y), error);
 }
 

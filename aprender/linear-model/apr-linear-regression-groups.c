@@ -30,9 +30,6 @@
 #define GROUPS_PER_PART 32
 #define PARTS_PER_THREAD 64
 
-/* The progress is told so many times at most. */
-#define MAX_TOLD 40
-
 /* One call. */
 typedef struct
 {
@@ -165,8 +162,7 @@ fit_state (
   g_autoptr (AprTensor) weights = call->data[2] != NULL ? get_tensor (call, 2, &rows[2]) : NULL;
 
   return state != NULL &&
-         apr_cross_products_update_with (state, x, y, weights, call->options.precision, run->n_threads,
-                                         run->cancellable, NULL, NULL, error) &&
+         apr_cross_products_update_with (state, x, y, weights, call->options.precision, run, error) &&
          apr_linear_solve_state (solution, state, call->alphas, &call->options.solver, run, error);
 }
 
@@ -238,20 +234,6 @@ fail (Call *call, gsize group, GError *error)
   g_mutex_unlock (&call->lock);
 }
 
-/* In the caller's thread. */
-static void
-tell_progress (Call *call)
-{
-  gsize n_done = (gsize) g_atomic_pointer_add (&call->n_done, 0);
-  double fraction = (double) n_done / (double) call->groups.n_rows;
-
-  if (fraction < call->told + 1.0 / MAX_TOLD)
-    return;
-
-  call->told = fraction;
-  apr_run_report (&call->run, fraction);
-}
-
 static void
 fit_group (Call *call, gsize group, Scratch *scratch, guint n_threads)
 {
@@ -279,7 +261,7 @@ fit_group (Call *call, gsize group, Scratch *scratch, guint n_threads)
 
   (void) g_atomic_pointer_add (&call->n_done, (gssize) apr_row_groups_count (&call->groups, group));
   if (g_thread_self () == call->caller)
-    tell_progress (call);
+    apr_run_report (&call->run, (double) g_atomic_pointer_get (&call->n_done) / (double) call->groups.n_rows);
 }
 
 /* The first group that begins at @row or behind it. */
@@ -459,7 +441,8 @@ run_fit_groups (AprEstimator *estimator, gpointer user_data, GCancellable *cance
   call.run = (AprRun){ .n_threads = call.options.n_threads,
                        .cancellable = cancellable,
                        .progress = report,
-                       .progress_data = &call };
+                       .progress_data = &call,
+                       .told = &call.told };
   call.n_features = apr_tensor_get_shape (arguments->x, NULL)[1];
   call.n_targets = apr_estimator_count_targets (arguments->y);
   if (!prepare (&call, arguments->groups, error))

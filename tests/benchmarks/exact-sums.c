@@ -96,7 +96,7 @@ time_sums (AprTensor *x, AprTensor *y, AprPrecision precision, double *seconds, 
   double start = now (CLOCK_MONOTONIC);
   double processor_start = now (CLOCK_PROCESS_CPUTIME_ID);
 
-  if (!apr_exact_sums_update (sums, x, y, NULL, precision, N_THREADS, NULL, NULL))
+  if (!apr_exact_sums_update (sums, x, y, NULL, precision, &(AprRun){ .n_threads = N_THREADS }, NULL))
     g_error ("the sums cannot be taken");
   *seconds = now (CLOCK_MONOTONIC) - start;
   *processor = (now (CLOCK_PROCESS_CPUTIME_ID) - processor_start) / N_THREADS;

@@ -65,7 +65,8 @@ time_update (const AprSumsKernel *kernel, AprTensor *x, AprTensor *y, AprTensor 
   AprExactSums *sums = apr_exact_sums_new (apr_tensor_get_shape (x, NULL)[1], 1, NULL);
   double start = now ();
 
-  if (!apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel, 1, NULL, NULL))
+  if (!apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel,
+                                   &(AprRun){ .n_threads = 1 }, NULL))
     g_error ("the sums failed");
   start = now () - start;
   apr_exact_sums_unref (sums);

@@ -66,7 +66,7 @@ sum_case (const Case *c)
   doubles = apr_tensor_new_from_doubles (x, n * p, shape, 2, NULL);
   x_tensor = apr_tensor_cast (doubles, c->dtype, NULL);
   y_tensor = apr_tensor_new_from_doubles (y, n, shape, 1, NULL);
-  if (!apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT, 0, NULL, NULL))
+  if (!apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT, &(AprRun){ 0 }, NULL))
     g_error ("no sums");
 
   return sums;

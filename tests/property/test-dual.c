@@ -81,7 +81,8 @@ judge (const RandomProblem *problem, guint index)
   random_problem_enter_environment (problem);
   solved = apr_least_squares_solve_rows (&dual, rows, &options, &run, &error);
   fesetenv (FE_DFL_ENV);
-  g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 1, NULL, NULL));
+  g_assert_true (
+    apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, &(AprRun){ .n_threads = 1 }, NULL));
   if (apr_least_squares_solve (&primal, sums, &options, &run, &primal_error) != solved)
     fail (problem, index, solved ? primal_error->message : error->message);
   if (!solved)
@@ -218,7 +219,8 @@ judge_model (const RandomProblem *problem, guint index)
   apr_estimator_fit (APR_ESTIMATOR (model), x, y, weights, NULL, &error);
   fesetenv (FE_DFL_ENV);
   g_assert_no_error (error);
-  g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 1, NULL, NULL));
+  g_assert_true (
+    apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, &(AprRun){ .n_threads = 1 }, NULL));
   g_assert_true (apr_least_squares_solve (&primal, sums, &options, &run, &error));
   dependent = apr_linear_regression_get_dependent_features (model);
   if (apr_linear_regression_get_rank (model) != (gssize) primal.rank ||

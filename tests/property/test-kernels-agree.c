@@ -156,8 +156,8 @@ sum_up (const Problem *self, GRand *rand, const AprSumsKernel *kernel, GError **
       if (apr_tensor_get_n_elements (y) == 0)
         continue;
       fesetround (self->rounding);
-      done =
-        apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel, n_threads, NULL, error);
+      done = apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel,
+                                         &(AprRun){ .n_threads = n_threads }, error);
       fesetround (FE_TONEAREST);
       if (!done)
         return NULL;

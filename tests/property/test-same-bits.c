@@ -340,7 +340,7 @@ check_kernels (const Samples *samples)
         gint first_word;
 
         g_assert_true (apr_exact_sums_update_with (sums, x, y, NULL, APR_PRECISION_EXACT, kernels[k],
-                                                   n_threads[t], NULL, NULL));
+                                                   &(AprRun){ .n_threads = n_threads[t] }, NULL));
         words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL);
         if (expected == NULL)
           {

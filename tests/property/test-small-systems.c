@@ -82,7 +82,8 @@ sum_targets (const double *x, const double *y, gsize n, gsize p, gsize n_targets
   AprExactSums *sums = apr_exact_sums_new (p, n_targets, &error);
 
   g_assert_no_error (error);
-  g_assert_true (apr_exact_sums_update (sums, features, targets, NULL, APR_PRECISION_EXACT, 1, NULL, &error));
+  g_assert_true (apr_exact_sums_update (sums, features, targets, NULL, APR_PRECISION_EXACT,
+                                        &(AprRun){ .n_threads = 1 }, &error));
   g_assert_no_error (error);
   return sums;
 }

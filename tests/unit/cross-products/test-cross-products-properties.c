@@ -80,7 +80,7 @@ test_double_is_the_same_everywhere (void)
             gint first_word;
 
             g_assert_true (apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_DOUBLE, *kernel,
-                                                       threads[i], NULL, NULL));
+                                                       &(AprRun){ .n_threads = threads[i] }, NULL));
             words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL);
             if (expected_words == NULL)
               {
@@ -97,7 +97,8 @@ test_double_is_the_same_everywhere (void)
           }
 
       expected = apr_exact_sums_new (9 + round, 1, NULL);
-      g_assert_true (apr_exact_sums_update (expected, x, y, weights, APR_PRECISION_EXACT, 1, NULL, NULL));
+      g_assert_true (apr_exact_sums_update (expected, x, y, weights, APR_PRECISION_EXACT,
+                                            &(AprRun){ .n_threads = 1 }, NULL));
       {
         gsize n_words;
         gint first_word;
@@ -144,8 +145,10 @@ test_double_is_near (void)
     }
   x = matrix_new (N, P, values);
   y = vector_new (N, ones);
-  g_assert_true (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_DOUBLE, 2, NULL, NULL));
-  g_assert_true (apr_exact_sums_update (exact, x, y, NULL, APR_PRECISION_EXACT, 2, NULL, NULL));
+  g_assert_true (
+    apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_DOUBLE, &(AprRun){ .n_threads = 2 }, NULL));
+  g_assert_true (
+    apr_exact_sums_update (exact, x, y, NULL, APR_PRECISION_EXACT, &(AprRun){ .n_threads = 2 }, NULL));
 
   mpf_set_default_prec (6000);
   mpf_inits (entry, expected, unit, exact_unit, NULL);
@@ -185,7 +188,8 @@ test_double_subnormal (void)
 
   g_test_summary (
     "Weighted sums in double take features that are all smaller than the inverse of any double.");
-  g_assert_true (apr_exact_sums_update (sums, x, y, y, APR_PRECISION_DOUBLE, 1, NULL, NULL));
+  g_assert_true (
+    apr_exact_sums_update (sums, x, y, y, APR_PRECISION_DOUBLE, &(AprRun){ .n_threads = 1 }, NULL));
   for (power = 0; power <= 2; power++)
     {
       mpz_t entry;
@@ -232,7 +236,7 @@ test_precision (void)
   g_assert_false (apr_cross_products_equal (exact, rounded));
 
   g_assert_true (
-    apr_cross_products_update_with (with, x, y, NULL, APR_PRECISION_DOUBLE, 0, NULL, NULL, NULL, NULL));
+    apr_cross_products_update_with (with, x, y, NULL, APR_PRECISION_DOUBLE, &(AprRun){ 0 }, NULL));
   assert_equal (with, rounded);
 
   bytes = to_bytes (rounded);

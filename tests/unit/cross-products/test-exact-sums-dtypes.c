@@ -43,8 +43,8 @@ check (AprTensor *x, AprTensor *y, AprTensor *weights)
       g_autoptr (AprExactSums) sums = apr_exact_sums_new (p, 1, NULL);
       g_autoptr (GError) error = NULL;
 
-      g_assert_true (
-        apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, *kernel, 2, NULL, &error));
+      g_assert_true (apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, *kernel,
+                                                 &(AprRun){ .n_threads = 2 }, &error));
       g_assert_no_error (error);
       reference_assert_equal (expected, sums);
     }
@@ -95,7 +95,8 @@ test_great_integers (void)
   g_test_summary ("Integers that no double is equal to count as they are; as weights they are an error.");
   check (x, y, NULL);
 
-  g_assert_false (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 1, NULL, &error));
+  g_assert_false (
+    apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, &(AprRun){ .n_threads = 1 }, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_WEIGHTS);
   assert_message_has (error, "18446744073709551615 at row 0");
 }
@@ -203,7 +204,8 @@ test_not_finite (void)
         memcpy (data + (599 * 3 + 1) * width, &bits, width);
         bytes = g_bytes_new_take (data, 600 * 3 * width);
         x = apr_tensor_new_from_bytes (cases[i].dtype, shape, 2, bytes, NULL);
-        g_assert_false (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, 2, NULL, &error));
+        g_assert_false (
+          apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, &(AprRun){ .n_threads = 2 }, &error));
         g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
         assert_message_has (error, infinite ? "X has an infinity at row 599, column 1"
                                             : "X has a NaN at row 599, column 1");

@@ -14,7 +14,8 @@ add (AprExactSums *sums, AprTensor *x, AprTensor *y, AprTensor *weights, guint n
   g_autoptr (GError) error = NULL;
 
   g_assert_true (apr_exact_sums_check_rows (x, y, weights, &error));
-  g_assert_true (apr_exact_sums_add_few_rows (sums, x, y, weights, n_threads, NULL, &error));
+  g_assert_true (
+    apr_exact_sums_add_few_rows (sums, x, y, weights, &(AprRun){ .n_threads = n_threads }, &error));
   g_assert_no_error (error);
 }
 
@@ -85,7 +86,8 @@ test_whole_numbers_of_64_bits (void)
       gsize column;
 
       add (sums, x, y, NULL, 1);
-      g_assert_true (apr_exact_sums_update (packed, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
+      g_assert_true (
+        apr_exact_sums_update (packed, x, y, NULL, APR_PRECISION_EXACT, &(AprRun){ .n_threads = 1 }, NULL));
       mpz_inits (one, other, NULL);
       for (row = 0; row < 4; row++)
         for (column = 0; column <= row; column++)

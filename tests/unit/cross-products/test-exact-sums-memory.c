@@ -50,7 +50,8 @@ measure (gsize n_rows)
   g_assert_cmpint (fclose (clear), ==, 0);
   before = get_status ("VmRSS");
   /* In one thread: whether another one finds rows left to take depends on what else runs. */
-  g_assert_true (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
+  g_assert_true (
+    apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, &(AprRun){ .n_threads = 1 }, NULL));
   printf ("%" G_GSIZE_FORMAT "\n", get_status ("VmHWM") - before);
 }
 

@@ -96,7 +96,7 @@ test_equals_rational (void)
       y = matrix_new (n_rows, k, y_values);
       w = weighted ? vector_new (n_rows, weights) : NULL;
 
-      g_assert_true (apr_exact_sums_update (state, x, y, w, APR_PRECISION_EXACT, 0, NULL, &error));
+      g_assert_true (apr_exact_sums_update (state, x, y, w, APR_PRECISION_EXACT, &(AprRun){ 0 }, &error));
       g_assert_no_error (error);
       assert_equals_rational (state, z, weighted ? weights : NULL, n_rows, n_columns);
     }
@@ -168,8 +168,8 @@ test_floats_at_ends (void)
         {
           g_autoptr (AprExactSums) state = apr_exact_sums_new (P, K, NULL);
 
-          g_assert_true (
-            apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, *kernel, 1, NULL, &error));
+          g_assert_true (apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, *kernel,
+                                                     &(AprRun){ .n_threads = 1 }, &error));
           g_assert_no_error (error);
           assert_equals_rational (state, z, NULL, N_ROWS, 1 + P + K);
         }
@@ -191,8 +191,8 @@ test_order_of_rows (void)
   mpq_t ratio;
   mpq_t expected;
 
-  g_assert_true (apr_exact_sums_update (state, x, y, NULL, APR_PRECISION_EXACT, 0, NULL, NULL));
-  g_assert_true (apr_exact_sums_update (other, reversed, y, NULL, APR_PRECISION_EXACT, 0, NULL, NULL));
+  g_assert_true (apr_exact_sums_update (state, x, y, NULL, APR_PRECISION_EXACT, &(AprRun){ 0 }, NULL));
+  g_assert_true (apr_exact_sums_update (other, reversed, y, NULL, APR_PRECISION_EXACT, &(AprRun){ 0 }, NULL));
 
   mpq_inits (ratio, expected, NULL);
   apr_exact_sums_get_entry (state, 1, 0, mpq_numref (ratio));
@@ -244,7 +244,8 @@ test_adds_far_exponents (void)
           z[3 * i + 2] = ldexp (g_rand_double_range (rand, -1, 1), g_rand_int_range (rand, -400, 400));
           x = matrix_new (1, 1, &z[3 * i + 1]);
           y = vector_new (1, &z[3 * i + 2]);
-          g_assert_true (apr_exact_sums_update (part, x, y, NULL, APR_PRECISION_EXACT, 0, NULL, &error));
+          g_assert_true (
+            apr_exact_sums_update (part, x, y, NULL, APR_PRECISION_EXACT, &(AprRun){ 0 }, &error));
           g_assert_true (apr_exact_sums_add (sums, part, 1, &error));
           g_ptr_array_add (parts, part);
         }
@@ -452,7 +453,8 @@ test_cancelled (void)
   g_autoptr (GError) error = NULL;
 
   g_cancellable_cancel (cancellable);
-  g_assert_false (apr_exact_sums_update (state, x, y, NULL, APR_PRECISION_EXACT, 0, cancellable, &error));
+  g_assert_false (apr_exact_sums_update (state, x, y, NULL, APR_PRECISION_EXACT,
+                                         &(AprRun){ .cancellable = cancellable }, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
@@ -479,7 +481,7 @@ test_changed_meanwhile (void)
       g_autoptr (GError) error = NULL;
 
       g_assert_false (apr_exact_sums_add_rows (state, &x_rows, &y_rows, &weight_rows, APR_PRECISION_EXACT,
-                                               *kernel, 1, NULL, &error));
+                                               *kernel, &(AprRun){ .n_threads = 1 }, &error));
       g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
     }
 }

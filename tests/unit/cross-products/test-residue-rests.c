@@ -220,8 +220,8 @@ check (const AprResidueKernel *kernel, GRand *rand, guint n_moduli, Kind kind, A
   gsize i;
 
   slices.residues = NULL;
-  g_assert_true (
-    apr_exact_sums_update_with (expected, x, y, weights, APR_PRECISION_EXACT, &slices, 1, NULL, NULL));
+  g_assert_true (apr_exact_sums_update_with (expected, x, y, weights, APR_PRECISION_EXACT, &slices,
+                                             &(AprRun){ .n_threads = 1 }, NULL));
   for (i = 0; i < G_N_ELEMENTS (threads); i++)
     {
       g_autoptr (AprExactSums) state = apr_exact_sums_new (p, TARGETS, NULL);

@@ -141,8 +141,8 @@ sum (const AprSumsKernel *kernel,
   g_autoptr (GError) error = NULL;
   guint32 *words;
 
-  g_assert_true (
-    apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel, n_threads, NULL, &error));
+  g_assert_true (apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel,
+                                             &(AprRun){ .n_threads = n_threads }, &error));
   g_assert_no_error (error);
   words = apr_exact_sums_to_words (sums, size, first, NULL);
   *size *= apr_exact_sums_get_n_entries (sums) * sizeof *words;
@@ -168,8 +168,9 @@ count_left (const AprResidueKernel *kernel, AprTensor *x, AprTensor *y, AprTenso
   apr_rows_init (&y_rows, "y", y);
   if (weights != NULL)
     apr_rows_init (&weight_rows, "sample_weight", weights);
-  g_assert_true (apr_residue_sums_update (
-    sums, kernel, &x_rows, &y_rows, weights != NULL ? &weight_rows : NULL, n_threads, NULL, left, &error));
+  g_assert_true (apr_residue_sums_update (sums, kernel, &x_rows, &y_rows,
+                                          weights != NULL ? &weight_rows : NULL,
+                                          &(AprRun){ .n_threads = n_threads }, left, &error));
   g_assert_no_error (error);
   for (i = 0; i < left->len; i++)
     {
@@ -476,8 +477,9 @@ test_cancelled (gconstpointer data)
 
       apr_rows_init (&x_rows, "X", x);
       apr_rows_init (&y_rows, "y", y);
-      g_assert_false (apr_residue_sums_update (sums, kernel->residues, &x_rows, &y_rows, NULL, n_threads,
-                                               cancellable, left, &error));
+      g_assert_false (apr_residue_sums_update (
+        sums, kernel->residues, &x_rows, &y_rows, NULL,
+        &(AprRun){ .n_threads = n_threads, .cancellable = cancellable }, left, &error));
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
     }
 }
@@ -500,7 +502,7 @@ __wrap_apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_ter
 
 /* So long that the other threads sleep when they are told to go on. */
 static void
-wait_a_little (guint64 n_done, guint64 n_all, gpointer user_data)
+wait_a_little (double fraction, gpointer user_data)
 {
   g_usleep (3000);
 }
@@ -521,14 +523,15 @@ test_no_memory (gconstpointer data)
       g_autoptr (AprExactSums) sums = apr_exact_sums_new (600, 1, NULL);
       g_autoptr (GArray) left = g_array_new (FALSE, FALSE, sizeof (AprRange));
       g_autoptr (GError) error = NULL;
+      double told = 0;
+      const AprRun run = { .n_threads = 3, .progress = wait_a_little, .told = &told };
       AprRows x_rows;
       AprRows y_rows;
 
       apr_rows_init (&x_rows, "X", x);
       apr_rows_init (&y_rows, "y", y);
-      apr_exact_sums_set_progress (sums, wait_a_little, NULL);
       g_assert_false (
-        apr_residue_sums_update (sums, kernel->residues, &x_rows, &y_rows, NULL, 3, NULL, left, &error));
+        apr_residue_sums_update (sums, kernel->residues, &x_rows, &y_rows, NULL, &run, left, &error));
       g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
     }
   memory_is_short = FALSE;

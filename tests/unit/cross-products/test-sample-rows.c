@@ -130,8 +130,8 @@ sum (const Samples *samples, gboolean weighted, gsize n)
   g_autoptr (AprTensor) y = vector_new (n, samples->y);
   g_autoptr (AprTensor) weights = vector_new (n, samples->weights);
 
-  g_assert_true (
-    apr_exact_sums_update (sums, x, y, weighted ? weights : NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
+  g_assert_true (apr_exact_sums_update (sums, x, y, weighted ? weights : NULL, APR_PRECISION_EXACT,
+                                        &(AprRun){ .n_threads = 1 }, NULL));
   return sums;
 }
 

@@ -80,7 +80,7 @@ check_all (GRand *rand, DrawKind kind, gsize n_rows, gsize p, gboolean narrow, g
         g_autoptr (GError) error = NULL;
 
         g_assert_true (apr_exact_sums_update_with (state, x, y, weights, APR_PRECISION_EXACT, *kernel,
-                                                   threads[i], NULL, &error));
+                                                   &(AprRun){ .n_threads = threads[i] }, &error));
         g_assert_no_error (error);
         reference_assert_equal (expected, state);
       }
@@ -145,7 +145,8 @@ check_columns (GRand *rand, DrawKind kind, gsize n_rows, gboolean not_finite)
   copy = g_memdup2 (values, (P + 1) * (n_rows + 1) * sizeof (double));
   apr_rows_init_columns (&x, "X", APR_DTYPE_F64, places, n_rows, P);
   apr_rows_init_columns (&y, "y", APR_DTYPE_F64, places + P, n_rows, 1);
-  g_assert_cmpint (apr_exact_sums_update_columns (state, &x, &y, NULL, APR_PRECISION_EXACT, 1, NULL, &error),
+  g_assert_cmpint (apr_exact_sums_update_columns (state, &x, &y, NULL, APR_PRECISION_EXACT,
+                                                  &(AprRun){ .n_threads = 1 }, &error),
                    ==, !not_finite);
   g_assert_cmpmem (values, (P + 1) * (n_rows + 1) * sizeof (double), copy,
                    (P + 1) * (n_rows + 1) * sizeof (double));
@@ -226,7 +227,8 @@ test_changed_columns (void)
       changed.n_values = N;
       changed.n_looks = 0;
       slices.find_range = find_range_and_change;
-      if (!apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, &changing, 1, NULL, &error))
+      if (!apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, &changing,
+                                       &(AprRun){ .n_threads = 1 }, &error))
         g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
       g_assert_cmpuint (changed.n_looks, >, 0);
     }
@@ -317,7 +319,8 @@ check_same (const AprSumsKernel *kernel, gsize n_rows, double value)
     values[i] = value;
   x = matrix_new (n_rows, 1, values);
   y = vector_new (n_rows, values);
-  g_assert_true (apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, kernel, 1, NULL, NULL));
+  g_assert_true (apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, kernel,
+                                             &(AprRun){ .n_threads = 1 }, NULL));
 
   /* N (2^53 value)^2 over N. */
   mpz_inits (corner, entry, NULL);
@@ -402,8 +405,8 @@ test_not_finite (void)
           values[place] = bad[i];
           values[1399] = NAN;
           x = matrix_new (700, 2, values);
-          g_assert_false (
-            apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, *kernel, 2, NULL, &error));
+          g_assert_false (apr_exact_sums_update_with (state, x, y, NULL, APR_PRECISION_EXACT, *kernel,
+                                                      &(AprRun){ .n_threads = 2 }, &error));
           g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
           assert_message_has (error, expected);
         }

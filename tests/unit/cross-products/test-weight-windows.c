@@ -225,8 +225,8 @@ test_sums (void)
           g_autoptr (AprExactSums) sums = apr_exact_sums_new (5, 1, NULL);
           g_autoptr (GError) error = NULL;
 
-          g_assert_true (
-            apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, *kernel, 2, NULL, &error));
+          g_assert_true (apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, *kernel,
+                                                     &(AprRun){ .n_threads = 2 }, &error));
           g_assert_no_error (error);
           reference_assert_equal (expected, sums);
         }
@@ -262,8 +262,8 @@ test_columns (void)
 
   apr_rows_init_columns (&x_rows, "X", APR_DTYPE_F64, columns, N_ROWS, 3);
   apr_rows_init (&y_rows, "y", y);
-  g_assert_true (
-    apr_exact_sums_update_columns (sums, &x_rows, &y_rows, weights, APR_PRECISION_EXACT, 1, NULL, &error));
+  g_assert_true (apr_exact_sums_update_columns (sums, &x_rows, &y_rows, weights, APR_PRECISION_EXACT,
+                                                &(AprRun){ .n_threads = 1 }, &error));
   g_assert_no_error (error);
   reference_assert_equal (expected, sums);
 }
@@ -291,7 +291,8 @@ test_not_finite (void)
 
       values[501 + place] = NAN;
       y = vector_new (N_ROWS, values);
-      g_assert_false (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 2, NULL, &error));
+      g_assert_false (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT,
+                                             &(AprRun){ .n_threads = 2 }, &error));
       g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
       assert_message_has (error, name);
     }
@@ -327,7 +328,8 @@ test_no_weights (void)
 
       values[517] = cases[i].value;
       weights = vector_new (N_ROWS, values);
-      g_assert_false (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 2, NULL, &error));
+      g_assert_false (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT,
+                                             &(AprRun){ .n_threads = 2 }, &error));
       g_assert_error (error, APR_ERROR, (gint) cases[i].code);
       assert_message_has (error, cases[i].message);
     }
@@ -338,8 +340,8 @@ add (AprExactSums *sums, AprTensor *x, AprTensor *y, AprTensor *weights, const A
 {
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (
-    apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel, 2, NULL, &error));
+  g_assert_true (apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel,
+                                             &(AprRun){ .n_threads = 2 }, &error));
   g_assert_no_error (error);
 }
 
@@ -397,22 +399,18 @@ test_pieces (void)
 typedef struct
 {
   guint n_calls;
-  guint64 n_done;
-  guint64 n_all;
+  double fraction;
   GCancellable *cancellable;
 } Told;
 
 static void
-hear (guint64 n_done, guint64 n_all, gpointer user_data)
+hear (double fraction, gpointer user_data)
 {
   Told *told = user_data;
 
-  g_assert_cmpuint (n_done, <=, n_all);
-  g_assert_cmpuint (n_done, >, told->n_done);
-  g_assert_true (told->n_all == 0 || told->n_all == n_all);
+  g_assert_cmpfloat (fraction, >, told->fraction);
   told->n_calls++;
-  told->n_done = n_done;
-  told->n_all = n_all;
+  told->fraction = fraction;
   if (told->cancellable != NULL)
     g_cancellable_cancel (told->cancellable);
 }
@@ -432,20 +430,21 @@ test_progress (void)
       g_autoptr (AprExactSums) stopped = apr_exact_sums_new (3, 1, NULL);
       g_autoptr (GCancellable) cancellable = g_cancellable_new ();
       g_autoptr (GError) error = NULL;
-      Told told = { 0, 0, 0, NULL };
-      Told cancelling = { 0, 0, 0, cancellable };
+      Told told = { 0 };
+      Told cancelling = { .cancellable = cancellable };
+      double last = 0;
+      AprRun run = { .n_threads = 2, .progress = hear, .progress_data = &told, .told = &last };
 
-      apr_exact_sums_set_progress (sums, hear, &told);
-      g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, 2, NULL, &error));
+      g_assert_true (apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, &run, &error));
       g_assert_no_error (error);
-      g_assert_cmpuint (told.n_all, >, 0);
-      g_assert_cmpuint (told.n_done, ==, told.n_all);
+      g_assert_cmpfloat (told.fraction, ==, 1);
       g_assert_cmpuint (told.n_calls, >, 10);
       g_assert_cmpuint (told.n_calls, <=, 50);
 
-      apr_exact_sums_set_progress (stopped, hear, &cancelling);
-      g_assert_false (
-        apr_exact_sums_update (stopped, x, y, weights, APR_PRECISION_EXACT, 2, cancellable, &error));
+      last = 0;
+      run.progress_data = &cancelling;
+      run.cancellable = cancellable;
+      g_assert_false (apr_exact_sums_update (stopped, x, y, weights, APR_PRECISION_EXACT, &run, &error));
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
     }
 }

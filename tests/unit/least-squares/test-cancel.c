@@ -198,7 +198,8 @@ test_many_targets (void)
     values[i] = normal (rand);
   x = matrix_new (N_ROWS, N_FEATURES, values);
   y = matrix_new (N_ROWS, N_TARGETS, values + N_ROWS * N_FEATURES);
-  g_assert_true (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
+  g_assert_true (
+    apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, &(AprRun){ .n_threads = 1 }, NULL));
   g_assert_true (apr_least_squares_solve (&answer, sums, &options, &run, NULL));
   fesetround (FE_TONEAREST);
   g_assert_cmpuint (progress.n_reports, >=, N_TARGETS);

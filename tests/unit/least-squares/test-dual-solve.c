@@ -24,7 +24,8 @@ solve_sums (AprLeastSquares *answer, AprTensor *x, AprTensor *y, AprLeastSquares
   g_autoptr (AprExactSums) sums = apr_exact_sums_new (3, 2, NULL);
 
   options.data_dtype = options.dtype = APR_DTYPE_F64;
-  g_assert_true (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
+  g_assert_true (
+    apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, &(AprRun){ .n_threads = 1 }, NULL));
   g_assert_true (apr_least_squares_solve (answer, sums, &options, &run, NULL));
 }
 

@@ -73,7 +73,8 @@ test_case (gconstpointer data)
   g_autoptr (GError) error = NULL;
   gsize i;
 
-  g_assert_true (apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, 1, NULL, &error));
+  g_assert_true (
+    apr_exact_sums_update (sums, x, y, NULL, APR_PRECISION_EXACT, &(AprRun){ .n_threads = 1 }, &error));
   g_assert_true (apr_least_squares_solve (&answer, sums, &options, &(AprRun){ 0 }, &error));
   g_assert_no_error (error);
   g_assert_true (answer.correctly_rounded);

@@ -178,7 +178,8 @@ make_products (AprProducts *self, GRand *rand, gsize n_features, gint bits, gint
     y[i] = g_rand_double_range (rand, -1, 1);
   x_tensor = matrix_new (n_rows, n_features, x);
   y_tensor = vector_new (n_rows, y);
-  g_assert_true (apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
+  g_assert_true (apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT,
+                                        &(AprRun){ .n_threads = 1 }, NULL));
 
   apr_products_init (self, sums, TRUE, 0, &(AprRun){ .n_threads = 1 });
 }

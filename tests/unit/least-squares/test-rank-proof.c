@@ -16,7 +16,8 @@ make_products (AprProducts *self, const double *x, gsize n_rows, gsize n_feature
   g_autoptr (AprTensor) x_tensor = matrix_new (n_rows, n_features, x);
   g_autoptr (AprTensor) y_tensor = vector_new (n_rows, y);
 
-  g_assert_true (apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT, 1, NULL, NULL));
+  g_assert_true (apr_exact_sums_update (sums, x_tensor, y_tensor, NULL, APR_PRECISION_EXACT,
+                                        &(AprRun){ .n_threads = 1 }, NULL));
   apr_products_init (self, sums, FALSE, 0, &(AprRun){ .n_threads = 1 });
 }
 

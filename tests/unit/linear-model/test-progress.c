@@ -551,6 +551,27 @@ set_true_cb (gpointer user_data)
   return G_SOURCE_REMOVE;
 }
 
+/* The end is told once, also where who fits has reported it. */
+static void
+test_reported_end (void)
+{
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (GError) error = NULL;
+  guint n_told = 0;
+
+  g_assert_true (g_main_context_acquire (NULL));
+  g_assert_true (apr_estimator_begin_update (APR_ESTIMATOR (model), g_main_context_default (),
+                                             G_PRIORITY_DEFAULT, &error));
+  g_assert_no_error (error);
+  g_signal_connect (model, "notify::progress", G_CALLBACK (count_cb), &n_told);
+  apr_estimator_report_progress (APR_ESTIMATOR (model), 1);
+  g_assert_cmpuint (n_told, ==, 1);
+  apr_estimator_end_update (APR_ESTIMATOR (model), TRUE);
+  g_assert_cmpuint (n_told, ==, 1);
+  g_assert_cmpfloat (apr_estimator_get_progress (APR_ESTIMATOR (model)), ==, 1);
+  g_main_context_release (NULL);
+}
+
 /* An update ends before its context has told what a thread has reported. */
 static void
 update_untold (AprEstimator *model, GMainContext *context)
@@ -650,6 +671,7 @@ main (int argc, char *argv[])
   ADD ("failure", test_failure);
   ADD ("async", test_async);
   ADD ("async/cancelled", test_async_is_cancelled);
+  g_test_add_func ("/progress/reported-end", test_reported_end);
   g_test_add_func ("/progress/once", test_once);
   g_test_add_func ("/progress/overtaken", test_overtaken);
   g_test_add_func ("/progress/priority", test_priority);
