@@ -62,6 +62,16 @@ test('new-from-file', () => withFile(FILE, path => {
     Gio.IOErrorEnum.CANCELLED);
 }));
 
+// GJS takes any object for one of properties, of which these have none.
+test('constructor-without-properties', () => {
+  const file = Gio.File.new_for_path('weights.safetensors');
+  for (const value of [file, new GLib.Bytes(FILE), Apr.Tensor.from([1])]) {
+    assertThrows(() => new SafetensorsReader(value), TypeError, null, 'SafetensorsReader takes {bytes, file, load_mode, max_header_size}');
+    assertThrows(() => new Apr.TableReader(value), TypeError, null, 'stream');
+    assertThrows(() => new Apr.LinearRegression(value), TypeError, null, 'fit_intercept');
+  }
+});
+
 test('load-modes', () => withFile(FILE, path => {
   const file = Gio.File.new_for_path(path);
   for (const load_mode of [SafetensorsLoadMode.MAP, SafetensorsLoadMode.READ]) {

@@ -199,6 +199,14 @@ class Reader(TestCase):
         path.write_bytes(TWO)
         for argument in (path, str(path)):
             self.assertEqual(len(Apr.SafetensorsReader.new_from_path(argument)), 3)
+        for argument in (path, str(path), Gio.File.new_for_path(str(path))):
+            self.assertEqual(len(Apr.SafetensorsReader(argument)), 3)
+            self.assertEqual(len(Apr.SafetensorsReader(argument, load_mode='read')), 3)
+        for function in (Apr.SafetensorsReader, Apr.load_file):
+            with self.assertRaisesRegex(FileNotFoundError, 'nonexistent'):
+                function(Gio.File.new_for_path('nonexistent.safetensors'))
+            with self.assertRaisesRegex(TypeError, 'a path or a Gio.File, not 7'):
+                function(7)
 
     @needs_numpy
     def test_tensors_outlive_file_and_reader(self):

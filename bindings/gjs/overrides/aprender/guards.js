@@ -3,7 +3,7 @@
 
 // Refuses what GJS would change on the way to C without a word.
 
-const {GObject} = imports.gi;
+const {GLib, GObject} = imports.gi;
 
 function extend(Apr, functions) {
   const {DType, Estimator, LinearRegression, SafetensorsReader, SafetensorsWriter, Tensor} = Apr;
@@ -51,6 +51,20 @@ function extend(Apr, functions) {
           check?.(value, what);
       });
       return original.apply(this, args);
+    };
+  }
+
+  // GJS would take a file, bytes or a tensor for an object that sets no property.
+  function guardConstructor(type) {
+    const {_init: init} = type.prototype;
+    type.prototype._init = function (properties = {}, ...rest) {
+      if ([GObject.Object, GLib.Bytes, Tensor].some(other => properties instanceof other)) {
+        const names = GObject.Object.list_properties.call(type).filter(({flags}) => flags & GObject.ParamFlags.WRITABLE)
+          .map(({name}) => name.replaceAll('-', '_')).sort();
+        throw new TypeError(`The constructor of ${type.name.replace(/^Apr_/, '')} takes {${names.join(', ')}}: ` +
+          `name the property, as in {${names[0]}: value}`);
+      }
+      return init.call(this, properties, ...rest);
     };
   }
 
@@ -111,8 +125,10 @@ function extend(Apr, functions) {
   for (const name of ['set_result', 'get_result'])
     guard(Estimator.prototype, name, [checkString, 'The name of a result']);
   guard(Apr.CrossProducts.prototype, 'set_identity', [checkString, 'The identity']);
-  for (const type of [Estimator, LinearRegression, Apr.CrossProducts, Apr.TableReader, SafetensorsReader, SafetensorsWriter])
+  for (const type of [Estimator, LinearRegression, Apr.CrossProducts, Apr.TableReader, SafetensorsReader, SafetensorsWriter]) {
     guardProperties(type);
+    guardConstructor(type);
+  }
   guard(DType, 'from_string', [checkString, 'The name of a dtype']);
   guard(Apr, 'dtype_from_string', [checkString, 'The name of a dtype']);
   guard(Tensor.prototype, 'slice', indices);

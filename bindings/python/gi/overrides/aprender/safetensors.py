@@ -90,8 +90,8 @@ class Reader:
             for name, tensor in reader.items():
                 print(name, tensor)
 
-    new_from_bytes(data) reads bytes. Where the constructor gets properties in place of a path, it opens nothing until
-    init() is called, which raises what is wrong:
+    A Gio.File does as well as a path, and new_from_bytes(data) reads bytes. Where the constructor gets properties in place
+    of either, it opens nothing until init() is called, which raises what is wrong:
 
         reader = Apr.SafetensorsReader(file=file, load_mode='read')
         reader.init(cancellable)
@@ -281,7 +281,10 @@ def _init_reader(self, path=None, **properties):
     if path is None:
         _init(self, **properties)
         return
-    _init(self, file=Gio.File.new_for_path(os.fspath(path)), **properties)
+    if not isinstance(path, (str, bytes, os.PathLike, Gio.File)):
+        raise ArgumentError(f'SafetensorsReader() takes a path or a Gio.File, not {describe(path)}: new_from_bytes() and '
+                            'new_from_stream() read others')
+    _init(self, file=path if isinstance(path, Gio.File) else Gio.File.new_for_path(os.fspath(path)), **properties)
     try:
         self.init(None)
     except GLib.Error as error:
@@ -291,5 +294,5 @@ def _init_reader(self, path=None, **properties):
 _parameters = list(_init.__signature__.parameters.values())
 _parameters.insert(1, inspect.Parameter('path', inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
 _init_reader.__signature__ = inspect.Signature(_parameters)
-_init_reader.__doc__ = 'Opens the file of a path and checks it; without one, the keywords are properties.'
+_init_reader.__doc__ = 'Opens the file of a path, or a Gio.File, and checks it; without one, the keywords are properties.'
 Apr.SafetensorsReader.__init__ = _init_reader
