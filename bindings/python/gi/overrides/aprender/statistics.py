@@ -193,6 +193,17 @@ class Statistics:
 
 @extends(Apr.Term)
 class Term:
+    """A row of the summary: the intercept or a feature, its coefficient, and what is known of it.
+
+        statistics = Apr.LinearRegression().fit(X, y).get_statistics()
+        for term in statistics:
+            print(term.name, term.estimate, term.standard_error, term.lower, term.upper)
+        statistics['x0'].p_value
+
+    lower and upper are the ends of the interval of 95 %. Numbers are floats, in the units of the data; all but the name
+    are NaN for a feature that depends on others before it. A term never changes: any thread may read it.
+    """
+
     def __repr__(self) -> str:
         return (f'{self.name}: {self.estimate:.6g}, std. error {self.standard_error:.6g}, t = {self.t_value:.4g}, '
                 f'p = {self.p_value:.3g}')
@@ -200,6 +211,19 @@ class Term:
 
 @extends(Apr.RegressionDiagnostics)
 class Diagnostics:
+    """How well each sample is fitted, and how much the fit depends on it, from model.diagnose(X, y).
+
+        model = Apr.LinearRegression().fit(X, y)
+        diagnostics = model.diagnose(X, y)
+        print(diagnostics.residuals, diagnostics.durbin_watson)
+        worst = max(range(len(y)), key=lambda i: diagnostics.cooks_distances[i])
+
+    fitted_values, residuals, leverages, standardized_residuals, studentized_residuals and cooks_distances are
+    [n_samples], in the order of X. The first two are in the units of y, the others have none. to_frame() has them as
+    a pandas.DataFrame. Where there are as many coefficients as samples, what needs a residual variance is NaN.
+    Diagnostics never change: any thread may read them.
+    """
+
     def to_frame(self, index: Any = None) -> Any:
         """The numbers of each sample as a pandas.DataFrame, which may be given the index of another one."""
         from pandas import DataFrame
@@ -213,6 +237,18 @@ class Diagnostics:
 
 @extends(Apr.HypothesisTest)
 class Test:
+    """What a test of hypotheses about the coefficients found: test_hypothesis() and compare() give it.
+
+        statistics = Apr.LinearRegression().fit(X, y).get_statistics()
+        test = statistics.test_hypothesis(['x0 = 1', 'x0 = x1'])
+        print(test.p_values)
+        print(test.f_statistic, test.df_hypothesis, test.df_residual, test.f_p_value)
+
+    estimates, standard_errors, t_values and p_values are [n_hypotheses]: each hypothesis alone, by Student's t. They are
+    empty where compare() gave the test. f_statistic and f_p_value are of all together, by F with df_hypothesis and
+    df_residual degrees of freedom. A test never changes: any thread may read it.
+    """
+
     def __repr__(self) -> str:
         return (f'F = {self.f_statistic:.6g} with {self.df_hypothesis} and {self.df_residual} degrees of freedom, '
                 f'p = {self.f_p_value:.3g}')

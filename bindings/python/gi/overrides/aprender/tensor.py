@@ -30,9 +30,18 @@ _cast_async = Apr.Tensor.cast_async
 _cast_finish = Apr.Tensor.cast_finish
 
 
+class _Meta(type(Apr.Tensor)):
+    # That of PyGObject has the constructors, whatever the class says of itself.
+    __doc__ = type.__dict__['__doc__']
+
+
 @override
-class Tensor(Apr.Tensor):
+class Tensor(Apr.Tensor, metaclass=_Meta):
     """An immutable n-dimensional array, made from anything that numpy.asarray understands.
+
+        tensor = Apr.Tensor([[1.5, 2.5], [3.0, 4.0]])
+        print(tensor.shape, tensor.dtype, tensor[0], tensor.cast('f32'))
+        array = numpy.asarray(tensor)
 
     An array in C order and of a dtype that SafeTensors has is shared, not copied, as numpy.asarray does: do
     not change it while the tensor is in use. `Apr.Tensor(array.copy())` has memory of its own. Numbers that
@@ -42,7 +51,10 @@ class Tensor(Apr.Tensor):
     iterating give what numpy gives.
 
     cast(dtype) makes a tensor of another dtype, slice_rows(start, stop) one of some rows in the same memory.
-    get_bytes() gives the memory, get_double(i) one element, equal(other) compares all bits.
+    get_bytes() gives the memory, get_double(i) one element, equal(other) compares all bits. Any number of threads may
+    read a tensor.
+
+    What holds anything but numbers is a TypeError, and rows of different lengths are a ValueError.
     """
 
     # The namespace that override() looks for.
