@@ -216,6 +216,11 @@ declare module 'gi://Apr?version=1.0' {
       /** Writes to a stream, which stays open. */
       write_to_stream(stream: Gio.OutputStream, cancellable?: Gio.Cancellable | null): boolean;
       write_to_stream_async(stream: Gio.OutputStream, cancellable?: Gio.Cancellable | null): Promise<boolean>;
+      get_alignment(): number;
+      get_durable(): boolean;
+      get_portable(): boolean;
+      set_durable(durable: boolean): void;
+      set_portable(portable: boolean): void;
     }
 
     /**
@@ -318,6 +323,11 @@ declare module 'gi://Apr?version=1.0' {
       vfunc_save_tensors(writer: SafetensorsWriter): boolean;
       /** For such a subclass: takes it from a file; true, n_features and n_targets. */
       vfunc_load_tensors(reader: SafetensorsReader): [boolean, number, number];
+      get_busy(): boolean;
+      get_fitted(): boolean;
+      get_n_features(): number;
+      get_n_targets(): number;
+      get_progress(): number;
     }
 
     /** Ordinary least squares and ridge regression, correctly rounded. */
@@ -433,6 +443,26 @@ declare module 'gi://Apr?version=1.0' {
        * @param x the features in their order, or an object with each by its name, in any order
        */
       predict_one(x: NumberArray | readonly number[] | Readonly<Record<string, number>>): number;
+      get_alpha(): number;
+      get_alphas(): Tensor | null;
+      get_correctly_rounded(): boolean;
+      get_dtype(): DType;
+      get_fit_intercept(): boolean;
+      get_has_statistics(): boolean;
+      get_keep_state(): boolean;
+      get_n_threads(): number;
+      get_positive(): boolean;
+      get_precision(): Precision;
+      get_prediction_rounding(): number;
+      get_rank(): number;
+      set_alpha(alpha: number): void;
+      set_alphas(alphas: Numbers | null): void;
+      set_dtype(dtype: DType | string): void;
+      set_fit_intercept(fit_intercept: boolean): void;
+      set_keep_state(keep_state: boolean): void;
+      set_n_threads(n_threads: number): void;
+      set_positive(positive: boolean): void;
+      set_precision(precision: Precision | string): void;
     }
 
     /** What a fit says beside the coefficients. It is a Gio.ListModel of Apr.Term, and iterates over the terms. */
@@ -496,6 +526,31 @@ declare module 'gi://Apr?version=1.0' {
       /** The lower and the upper end for each term: [lower, upper]; level is 0.95 by default. */
       get_confidence_intervals(level?: number): FloatArray[];
       to_string(): string;
+      get_adjusted_r_squared(): number;
+      get_aic(): number;
+      get_bic(): number;
+      get_coefficients(): Tensor;
+      get_condition_number(): number;
+      get_covariance(): Tensor;
+      get_covariance_kind(): CovarianceKind;
+      get_df_model(): number;
+      get_df_residual(): number;
+      get_f_p_value(): number;
+      get_f_statistic(): number;
+      get_log_likelihood(): number;
+      get_minimum_norm(): Tensor;
+      get_n_samples(): number;
+      get_p_values(): Tensor;
+      get_prediction_rounding(): number;
+      get_r_squared(): number;
+      get_residual_standard_error(): number;
+      get_residual_sum_of_squares(): number;
+      get_residual_variance(): number;
+      get_standard_errors(): Tensor;
+      get_t_values(): Tensor;
+      get_terms(): string[];
+      get_total_sum_of_squares(): number;
+      get_variance_inflation(): Tensor;
     }
 
     interface RegressionStatistics extends Gio.ListModel<Term> {}
@@ -516,6 +571,14 @@ declare module 'gi://Apr?version=1.0' {
       readonly t_values: FloatArray;
       /** Of each hypothesis alone. */
       readonly p_values: FloatArray;
+      get_df_hypothesis(): number;
+      get_df_residual(): number;
+      get_estimates(): Tensor;
+      get_f_p_value(): number;
+      get_f_statistic(): number;
+      get_p_values(): Tensor;
+      get_standard_errors(): Tensor;
+      get_t_values(): Tensor;
     }
 
     /** What a statistics' list is of. */
@@ -529,6 +592,13 @@ declare module 'gi://Apr?version=1.0' {
       readonly lower: number;
       /** The upper end of the interval of 95 %. */
       readonly upper: number;
+      get_estimate(): number;
+      get_lower(): number;
+      get_name(): string;
+      get_p_value(): number;
+      get_standard_error(): number;
+      get_t_value(): number;
+      get_upper(): number;
     }
 
     /** Regressions of groups of samples: each array has an entry for each group, in the order of their labels. */
@@ -555,6 +625,8 @@ declare module 'gi://Apr?version=1.0' {
       get_correctly_rounded(): Tensor;
       /** Throws why a group, counted from 0 in the order of the labels, could not be fitted. */
       check(group: number): boolean;
+      get_n_failed(): number;
+      get_n_groups(): number;
     }
 
     /** How well each sample is fitted, and how much the fit depends on it. */
@@ -573,6 +645,13 @@ declare module 'gi://Apr?version=1.0' {
       readonly cooks_distances: FloatArray;
       /** About 2 where residuals in a row are uncorrelated. */
       readonly durbin_watson: number;
+      get_cooks_distances(): Tensor;
+      get_durbin_watson(): number;
+      get_fitted_values(): Tensor;
+      get_leverages(): Tensor;
+      get_residuals(): Tensor;
+      get_standardized_residuals(): Tensor;
+      get_studentized_residuals(): Tensor;
     }
 
     /** Reads tables of comma-separated values of any size, compressed or not, block by block. */
@@ -622,6 +701,28 @@ declare module 'gi://Apr?version=1.0' {
       /** X, y and the weights of the next rows; null at the end of the table. */
       read(cancellable?: Gio.Cancellable | null): [Tensor, Tensor | null, Tensor | null] | null;
       read_async(cancellable?: Gio.Cancellable | null): Promise<[Tensor, Tensor | null, Tensor | null] | null>;
+      get_decimal_comma(): boolean;
+      get_delimiter(): string | null;
+      get_drop_missing(): boolean;
+      get_features(): string[] | null;
+      get_n_bytes(): number;
+      get_n_dropped(): number;
+      get_n_missing(): number;
+      get_n_rows(): number;
+      get_n_threads(): number;
+      get_name(): string;
+      get_names(): string[] | null;
+      get_progress(): number;
+      get_row_numbers(): Tensor | null;
+      get_targets(): string[] | null;
+      get_weight(): string | null;
+      set_decimal_comma(decimal_comma: boolean): void;
+      set_delimiter(delimiter: string | null): void;
+      set_drop_missing(drop_missing: boolean): void;
+      set_features(features: readonly string[] | null): void;
+      set_n_threads(n_threads: number): void;
+      set_targets(targets: readonly string[] | null): void;
+      set_weight(weight: string | null): void;
     }
 
     /** The exact sums of samples, which merge and subtract: all that a linear regression needs of its data. */
@@ -690,6 +791,16 @@ declare module 'gi://Apr?version=1.0' {
       get_identities(): string[] | null;
       /** How much memory the sums take. */
       get_n_bytes(): number;
+      get_busy(): boolean;
+      get_feature_names(): string[] | null;
+      get_n_features(): number;
+      get_n_samples(): number;
+      get_n_targets(): number;
+      get_n_threads(): number;
+      get_precision(): Precision;
+      get_progress(): number;
+      get_target_names(): string[] | null;
+      set_n_threads(n_threads: number): void;
     }
 
     enum Metric {
