@@ -33,7 +33,7 @@ PAGES = {
     'estimators.md': (['estimator.c', 'estimator.js', 'estimator.vala'], 'mean.safetensors', struct.pack('<d', 3)),
     'linear-regression.md': ([f'{name}.{suffix}' for name in ('rents', 'groups', 'cross-products') for suffix in SUFFIXES],
                              None, None),
-    'statistics.md': ([f'hypotheses.{suffix}' for suffix in SUFFIXES], None, None),
+    'statistics.md': ([f'{name}.{suffix}' for name in ('hypotheses', 'weights') for suffix in SUFFIXES], None, None),
     'data.md': ([f'tables.{suffix}' for suffix in SUFFIXES], None, None),
     'errors.md': ([f'errors.{suffix}' for suffix in SUFFIXES], None, None),
     'asynchronous.md': ([f'asynchronous.{suffix}' for suffix in SUFFIXES], None, None),
