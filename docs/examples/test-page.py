@@ -41,7 +41,7 @@ PAGES = {
     'javascript.md': (['arrays.js'], None, None),
     'vala.md': (['model-of-table.vala'], None, None),
     'command.md': ([], None, None),
-    'gnome.md': (['rents-window.js', 'rents-window.py'], None, None),
+    'gnome.md': (['rents-window.js', 'rents-window.py', 'summary-window.c', 'summary-window.vala'], None, None),
     'moving-models.md': (['scikit-learn.py', 'rent.js', 'pytorch.py', 'from-pytorch.py', 'to-realizar.py',
                           '../../tests/interop/peers/rust/src/predict.rs'], None, None),
     'accuracy.md': (['accuracy.py', 'accuracy-engines.py'], None, None),
