@@ -260,6 +260,8 @@ def main():
         for dtype in DTYPES:
             bench.fit_weighted(*shape, dtype)
     program.close()
+    if not bench.rows:
+        parser.error(f'no row is named like “{arguments.only}”: they are like “5000 x 1000 float64”')
     rounds.print_table(('samples x features', 'scikit-learn', 'aprender', 'times as fast'), bench.rows)
     print(f'{bench.n_missed} bars are missed' if bench.n_missed else 'all bars are met')
     return 1 if bench.n_missed else 0
