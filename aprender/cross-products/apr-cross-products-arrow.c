@@ -49,13 +49,12 @@ explain_not_finite (const AprRows *rows, const char *const *columns, guint64 fir
 static void
 explain_negative (AprTensor *sample_weight, guint64 first_row, GError **error)
 {
-  const double *weights = apr_tensor_get_doubles (sample_weight, NULL, NULL);
   gsize i = 0;
 
-  while (weights[i] >= 0)
+  while (apr_tensor_get_double (sample_weight, i, NULL) >= 0)
     i++;
   g_clear_error (error);
-  (void) apr_estimator_check_weight (weights[i], first_row + i, error);
+  (void) apr_estimator_check_weight (apr_tensor_get_double (sample_weight, i, NULL), first_row + i, error);
 }
 
 /* One update. */

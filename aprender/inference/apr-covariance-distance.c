@@ -107,7 +107,7 @@ scale (double value, gint64 exponent)
 
 /* What a row says of the coefficients, less its value. */
 static void
-find_difference (mpf_t difference, const AprCovariance *self, const double *terms, mpf_t *row)
+find_difference (mpf_t difference, const AprCovariance *self, AprTensor *coefficients, mpf_t *row)
 {
   gsize n = self->inference->n;
   mpf_t estimate;
@@ -120,7 +120,7 @@ find_difference (mpf_t difference, const AprCovariance *self, const double *term
   for (j = 0; j < n; j++)
     if (mpf_sgn (row[j]) != 0)
       {
-        AprDoubleDouble value = apr_covariance_get_estimate (self, terms, j);
+        AprDoubleDouble value = apr_covariance_get_estimate (self, coefficients, j);
 
         mpf_set_d (estimate, value.high);
         mpf_set_d (part, value.low);
@@ -251,7 +251,7 @@ find_distance (AprDoubleDoubles matrix, const AprDoubleDouble *v, gsize n, doubl
 /* Reads the rows, reduces them, and puts what each says of the estimates in the place of its value. */
 static gboolean
 prepare (const AprCovariance *self,
-         const double *terms,
+         AprTensor *coefficients,
          const double *factors,
          const double *values,
          mpf_t *rows,
@@ -276,7 +276,7 @@ prepare (const AprCovariance *self,
   mpf_init2 (difference, PRECISION);
   for (i = 0; i < n_rows; i++)
     {
-      find_difference (difference, self, terms, rows + i * width);
+      find_difference (difference, self, coefficients, rows + i * width);
       mpf_set (rows[i * width + inference->n], difference);
     }
   mpf_clear (difference);
@@ -349,12 +349,14 @@ find_distance_of_rows (const AprCovariance *self,
 
 /* Numbers in GMP are finite. */
 static gboolean
-is_finite (const AprInference *inference, const double *terms, const double *factors, gsize n_rows)
+is_finite (const AprInference *inference, AprTensor *coefficients, const double *factors, gsize n_rows)
 {
   gsize i;
 
   for (i = 0; i < n_rows * inference->n; i++)
-    if (!isfinite (factors[i]) || (factors[i] != 0 && !isfinite (terms[inference->term[i % inference->n]])))
+    if (!isfinite (factors[i]) ||
+        (factors[i] != 0 &&
+         !isfinite (apr_tensor_get_double (coefficients, inference->term[i % inference->n], NULL))))
       return FALSE;
 
   return TRUE;
@@ -362,7 +364,7 @@ is_finite (const AprInference *inference, const double *terms, const double *fac
 
 double
 apr_covariance_find_distance (const AprCovariance *self,
-                              const double *terms,
+                              AprTensor *coefficients,
                               const double *factors,
                               const double *values,
                               gsize n_rows,
@@ -378,14 +380,14 @@ apr_covariance_find_distance (const AprCovariance *self,
   gsize i;
 
   *independent = TRUE;
-  if (!is_finite (inference, terms, factors, n_rows))
+  if (!is_finite (inference, coefficients, factors, n_rows))
     return NAN;
 
   exponents = g_new (gint64, n_rows + 1);
   rows = g_new (mpf_t, n_numbers);
   for (i = 0; i < n_numbers; i++)
     mpf_init2 (rows[i], PRECISION);
-  *independent = prepare (self, terms, factors, values, rows, n_rows, run);
+  *independent = prepare (self, coefficients, factors, values, rows, n_rows, run);
   for (i = 0; i < n_rows && *independent; i++)
     {
       mpf_t *row = rows + i * (inference->n + 1);

@@ -64,7 +64,7 @@ AprHypothesisTest *apr_covariance_test (const AprCovariance *self,
 
 /* The joint distance of such rows from the estimates, of which F is a part, whatever the scales of the terms are. */
 double apr_covariance_find_distance (const AprCovariance *self,
-                                     const double *terms,
+                                     AprTensor *coefficients,
                                      const double *factors,
                                      const double *values,
                                      gsize n_rows,
@@ -75,8 +75,9 @@ double apr_covariance_find_distance (const AprCovariance *self,
 AprDoubleDoubles
 apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n_columns, const AprRun *run);
 
-/* The coefficient at a position, which is @terms by term, before it was rounded. */
-AprDoubleDouble apr_covariance_get_estimate (const AprCovariance *self, const double *terms, gsize position);
+/* The coefficient at a position, which is in @coefficients by term, before it was rounded. */
+AprDoubleDouble
+apr_covariance_get_estimate (const AprCovariance *self, AprTensor *coefficients, gsize position);
 
 /* The columns g for the unit vectors ρ; NULL where there is no memory. */
 AprDoubleDoubles

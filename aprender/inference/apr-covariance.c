@@ -145,11 +145,11 @@ apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n
 }
 
 AprDoubleDouble
-apr_covariance_get_estimate (const AprCovariance *self, const double *terms, gsize position)
+apr_covariance_get_estimate (const AprCovariance *self, AprTensor *coefficients, gsize position)
 {
   const AprInference *inference = self->inference;
   AprDoubleDouble exact = inference->exact[self->target * inference->n + position];
-  double value = terms[inference->term[position]];
+  double value = apr_tensor_get_double (coefficients, inference->term[position], NULL);
   double rest = (exact.high - value) + exact.low;
 
   /* A model need not be the solution of the sums: they are rounded where its precision is DOUBLE. */
@@ -268,7 +268,6 @@ apr_covariance_test (const AprCovariance *self,
 {
   const AprInference *inference = self->inference;
   double df = (double) inference->df_residual;
-  const double *terms = apr_tensor_get_doubles (coefficients, NULL, NULL);
   AprHypothesisTest *test = apr_hypothesis_test_new (n_rows, inference->df_residual);
   double *estimates = g_new (double, n_rows);
   double *standard_errors = g_new (double, n_rows);
@@ -295,7 +294,7 @@ apr_covariance_test (const AprCovariance *self,
       AprDoubleDouble sum = { 0, 0 };
 
       for (j = 0; j < inference->n; j++)
-        sum = apr_dd_add (sum, apr_dd_multiply_double (apr_covariance_get_estimate (self, terms, j),
+        sum = apr_dd_add (sum, apr_dd_multiply_double (apr_covariance_get_estimate (self, coefficients, j),
                                                        factors[i * inference->n + j]));
       estimates[i] = sum.high;
       sum = apr_dd_subtract (sum, (AprDoubleDouble){ values[i], 0 });
@@ -313,7 +312,7 @@ apr_covariance_test (const AprCovariance *self,
   else if (known)
     {
       test->f_statistic =
-        apr_covariance_find_distance (self, terms, factors, values, n_rows, independent, run) /
+        apr_covariance_find_distance (self, coefficients, factors, values, n_rows, independent, run) /
         (double) n_rows;
       test->f_p_value = apr_f_upper (test->f_statistic, (double) n_rows, df);
     }

@@ -8,6 +8,7 @@
 #include "aprender/base/apr-number-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/inference/apr-term.h"
+#include "aprender/tensor/apr-tensor-private.h"
 
 /**
  * AprRegressionStatistics:
@@ -576,9 +577,7 @@ apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *sel
                                                     GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  g_autofree double *ends = NULL;
-  const double *coefficients;
-  const double *standard_errors;
+  double *ends;
   gsize shape[2] = { 0, 2 };
   double t;
   gsize i;
@@ -595,15 +594,17 @@ apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *sel
       return NULL;
     }
 
-  coefficients = apr_tensor_get_doubles (self->coefficients, &shape[0], NULL);
-  standard_errors = apr_tensor_get_doubles (self->standard_errors, NULL, NULL);
+  shape[0] = apr_tensor_get_n_elements (self->coefficients);
   t = apr_t_central_inverse (level, (double) self->df_residual);
   ends = g_new (double, 2 * shape[0]);
   for (i = 0; i < shape[0]; i++)
     {
-      ends[2 * i] = coefficients[i] - t * standard_errors[i];
-      ends[2 * i + 1] = coefficients[i] + t * standard_errors[i];
+      double coefficient = apr_tensor_get_double (self->coefficients, i, NULL);
+      double reach = t * apr_tensor_get_double (self->standard_errors, i, NULL);
+
+      ends[2 * i] = coefficient - reach;
+      ends[2 * i + 1] = coefficient + reach;
     }
 
-  return apr_tensor_new_from_doubles (ends, 2 * shape[0], shape, 2, error);
+  return apr_tensor_new_take (APR_DTYPE_F64, shape, 2, ends, 2 * shape[0] * sizeof *ends);
 }

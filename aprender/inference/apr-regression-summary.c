@@ -80,15 +80,15 @@ append_fact (GString *text, const char *label, const char *format, double number
 }
 
 static void
+append_element (GString *text, const char *format, AprTensor *tensor, gsize i)
+{
+  append_number (text, format, apr_tensor_get_double (tensor, i, NULL));
+}
+
+static void
 append_terms (GString *text, AprRegressionStatistics *self)
 {
   g_autoptr (AprTensor) intervals = apr_regression_statistics_get_confidence_intervals (self, 0.95, NULL);
-  const double *coefficients = apr_tensor_get_doubles (self->coefficients, NULL, NULL);
-  const double *standard_errors = apr_tensor_get_doubles (self->standard_errors, NULL, NULL);
-  const double *t_values = apr_tensor_get_doubles (self->t_values, NULL, NULL);
-  const double *p_values = apr_tensor_get_doubles (self->p_values, NULL, NULL);
-  const double *ends = apr_tensor_get_doubles (intervals, NULL, NULL);
-  const double *minimum_norm = apr_tensor_get_doubles (self->minimum_norm, NULL, NULL);
   gboolean any_stars = FALSE;
   gsize n_undefined = 0;
   gsize width = 0;
@@ -97,7 +97,7 @@ append_terms (GString *text, AprRegressionStatistics *self)
   for (i = 0; self->terms[i] != NULL; i++)
     {
       width = MAX (width, MIN (get_width (self->terms[i]), MAX_NAME_WIDTH));
-      n_undefined += isnan (coefficients[i]) ? 1 : 0;
+      n_undefined += isnan (apr_tensor_get_double (self->coefficients, i, NULL)) ? 1 : 0;
     }
 
   append_padded (text, "", width);
@@ -109,17 +109,19 @@ append_terms (GString *text, AprRegressionStatistics *self)
 
   for (i = 0; self->terms[i] != NULL; i++)
     {
+      const char *stars = get_stars (apr_tensor_get_double (self->p_values, i, NULL));
+
       append_padded (text, self->terms[i], width);
-      append_number (text, "%.6g", coefficients[i]);
-      append_number (text, "%.6g", standard_errors[i]);
-      append_number (text, "%.3f", t_values[i]);
-      append_number (text, "%.3g", p_values[i]);
-      append_number (text, "%.6g", ends[2 * i]);
-      append_number (text, "%.6g", ends[2 * i + 1]);
+      append_element (text, "%.6g", self->coefficients, i);
+      append_element (text, "%.6g", self->standard_errors, i);
+      append_element (text, "%.3f", self->t_values, i);
+      append_element (text, "%.3g", self->p_values, i);
+      append_element (text, "%.6g", intervals, 2 * i);
+      append_element (text, "%.6g", intervals, 2 * i + 1);
       if (n_undefined > 0)
-        append_number (text, "%.6g", minimum_norm[i]);
-      g_string_append_printf (text, "%s\n", get_stars (p_values[i]));
-      any_stars = any_stars || get_stars (p_values[i])[0] != '\0';
+        append_element (text, "%.6g", self->minimum_norm, i);
+      g_string_append_printf (text, "%s\n", stars);
+      any_stars = any_stars || stars[0] != '\0';
     }
   if (any_stars)
     g_string_append (text, "p-values: *** to 0.001, ** to 0.01, * to 0.05, . to 0.1\n");

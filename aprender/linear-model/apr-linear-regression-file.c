@@ -390,8 +390,9 @@ apr_linear_regression_load_tensors (
   if (intercept == NULL || !check_tensors (coefficients, intercept, n_features, n_targets, error))
     return FALSE;
 
-  apr_linear_results_take_tensors (results, g_steal_pointer (&coefficients), g_steal_pointer (&intercept));
-  if (!load_rank (results, apr_safetensors_reader_get_metadata (reader), *n_features, error) ||
+  if (!apr_linear_results_take_tensors (results, g_steal_pointer (&coefficients),
+                                        g_steal_pointer (&intercept), error) ||
+      !load_rank (results, apr_safetensors_reader_get_metadata (reader), *n_features, error) ||
       !load_state (results, reader, *n_features, *n_targets, alphas != NULL, error))
     return FALSE;
 

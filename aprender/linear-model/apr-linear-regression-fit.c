@@ -66,6 +66,8 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
   AprLeastSquaresOptions *options = &results->fitted;
   gsize shape[2] = { apr_cross_products_get_n_targets (state), apr_cross_products_get_n_features (state) };
   g_auto (AprLeastSquares) solution = { NULL };
+  g_autoptr (AprTensor) coefficients = NULL;
+  g_autoptr (AprTensor) intercepts = NULL;
   g_auto (GStrv) feature_names = g_strdupv ((char **) apr_cross_products_get_feature_names (state));
   g_auto (GStrv) target_names = g_strdupv ((char **) apr_cross_products_get_target_names (state));
 
@@ -80,11 +82,15 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
 
   if (fit->alphas != NULL)
     options->alpha = NAN;
-  apr_linear_results_take_tensors (
-    results,
-    n_dims == 2 ? apr_linear_result_new (options->dtype, solution.coefficients, shape, 2)
-                : apr_linear_result_new (options->dtype, solution.coefficients, shape + 1, 1),
-    apr_linear_result_new (options->dtype, solution.intercepts, shape, 1));
+  coefficients = n_dims == 2
+                 ? apr_linear_result_new (options->dtype, solution.coefficients, shape, 2, error)
+                 : apr_linear_result_new (options->dtype, solution.coefficients, shape + 1, 1, error);
+  intercepts = coefficients != NULL
+               ? apr_linear_result_new (options->dtype, solution.intercepts, shape, 1, error)
+               : NULL;
+  if (intercepts == NULL || !apr_linear_results_take_tensors (results, g_steal_pointer (&coefficients),
+                                                              g_steal_pointer (&intercepts), error))
+    return FALSE;
   results->rank = (gint64) solution.rank;
   results->condition_number = APR_CONDITION_PENDING;
   results->correctly_rounded = solution.correctly_rounded;

@@ -10,11 +10,14 @@
 #include "aprender/tensor/apr-tensor-private.h"
 
 static gboolean
-predict (const AprLinearResults *self, AprTensor *x, const AprRun *run, gpointer predictions, GError **error)
+predict (
+  const AprLinearResults *self, AprTensor *x, const AprRun *caller, gpointer predictions, GError **error)
 {
-  gboolean finite = apr_prediction_run (self->coefficients, self->intercept, x, NULL, run, predictions);
+  gsize missing = 0;
+  const AprRun run = apr_run_watch_memory (caller, &missing);
+  gboolean finite = apr_prediction_run (self->coefficients, self->intercept, x, NULL, &run, predictions);
 
-  return !apr_run_set_error_if_cancelled (run, error) &&
+  return !apr_run_set_error_if_cancelled (&run, error) &&
          (finite || apr_estimator_check_finite ("X", x, error));
 }
 

@@ -351,7 +351,10 @@ predict_interval (AprLinearRegression *self,
                   AprTensor **upper,
                   GError **error)
 {
-  AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self), .cancellable = cancellable };
+  gsize missing = 0;
+  AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
+                 .cancellable = cancellable,
+                 .missing = &missing };
   g_autoptr (AprFitted) fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
   const AprLinearResults *results = fitted->results;
   g_autoptr (AprInference) inference = NULL;
@@ -368,7 +371,9 @@ predict_interval (AprLinearRegression *self,
   if (inference == NULL)
     return FALSE;
 
-  apr_prediction_rows_init (&rows, results->coefficients, results->intercept, x, NULL);
+  apr_prediction_rows_init (&rows, results->coefficients, results->intercept, x, NULL, &run);
+  if (apr_run_set_error_if_cancelled (&run, error))
+    return FALSE;
   if (rows.model.n_targets == 1)
     predictor.coefficients = rows.model.coefficients;
   return apr_inference_predict_interval (inference, x, &predictor, level, kind, &run, lower, upper, error);

@@ -46,8 +46,11 @@ extern const AprResultsType apr_linear_results_type;
 /* To be filled in before a model has it. */
 AprLinearResults *apr_linear_results_new (const AprLeastSquaresOptions *fitted);
 
-/* Takes both, whose shapes fit each other. */
-void apr_linear_results_take_tensors (AprLinearResults *self, AprTensor *coefficients, AprTensor *intercept);
+/* Takes both, whose shapes fit each other. Fails where there is no memory to read the coefficients. */
+gboolean apr_linear_results_take_tensors (AprLinearResults *self,
+                                          AprTensor *coefficients,
+                                          AprTensor *intercept,
+                                          GError **error);
 
 AprLinearResults *apr_linear_results_ref (AprLinearResults *self);
 

@@ -56,8 +56,11 @@ apr_linear_results_new (const AprLeastSquaresOptions *fitted)
   return self;
 }
 
-void
-apr_linear_results_take_tensors (AprLinearResults *self, AprTensor *coefficients, AprTensor *intercept)
+gboolean
+apr_linear_results_take_tensors (AprLinearResults *self,
+                                 AprTensor *coefficients,
+                                 AprTensor *intercept,
+                                 GError **error)
 {
   gsize n_dims;
   const gsize *shape = apr_tensor_get_shape (coefficients, &n_dims);
@@ -67,10 +70,12 @@ apr_linear_results_take_tensors (AprLinearResults *self, AprTensor *coefficients
   self->n_features = shape[n_dims - 1];
   self->n_targets = n_dims == 2 ? shape[0] : 1;
   if (apr_tensor_get_dtype (coefficients) == APR_DTYPE_F64)
-    self->doubles = apr_tensor_get_doubles (coefficients, NULL, NULL);
+    self->doubles = apr_tensor_get_doubles (coefficients, NULL, error);
   else
-    self->floats = apr_tensor_get_floats (coefficients, NULL, NULL);
+    self->floats = apr_tensor_get_floats (coefficients, NULL, error);
   self->intercept_double = apr_tensor_get_double (intercept, 0, NULL);
+
+  return self->doubles != NULL || self->floats != NULL || apr_tensor_get_n_elements (coefficients) == 0;
 }
 
 void

@@ -34,6 +34,7 @@ gboolean apr_linear_solve_sums (AprLeastSquares *solution,
                                 GError **error);
 
 /* Values that are already those of @dtype. */
-AprTensor *apr_linear_result_new (AprDType dtype, const double *values, const gsize *shape, gsize n_dims);
+AprTensor *apr_linear_result_new (
+  AprDType dtype, const double *values, const gsize *shape, gsize n_dims, GError **error);
 
 G_END_DECLS

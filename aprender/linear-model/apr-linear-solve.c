@@ -6,6 +6,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-number-private.h"
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -268,19 +269,21 @@ apr_linear_solve_sums (AprLeastSquares *solution,
 
 /* Values that are already those of @dtype. */
 AprTensor *
-apr_linear_result_new (AprDType dtype, const double *values, const gsize *shape, gsize n_dims)
+apr_linear_result_new (AprDType dtype, const double *values, const gsize *shape, gsize n_dims, GError **error)
 {
   gsize n_values = shape[0] * (n_dims == 2 ? shape[1] : 1);
-  g_autofree float *floats = NULL;
+  float *floats;
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gsize i;
 
   if (dtype == APR_DTYPE_F64)
-    return apr_tensor_new_from_doubles (values, n_values, shape, n_dims, NULL);
+    return apr_tensor_new_from_doubles (values, n_values, shape, n_dims, error);
 
-  floats = g_new (float, n_values);
+  floats = apr_memory_new (n_values, sizeof *floats, "a tensor", error);
+  if (floats == NULL)
+    return NULL;
   for (i = 0; i < n_values; i++)
     floats[i] = (float) values[i];
 
-  return apr_tensor_new_from_floats (floats, n_values, shape, n_dims, NULL);
+  return apr_tensor_new_take (dtype, shape, n_dims, floats, n_values * sizeof *floats);
 }

@@ -53,20 +53,23 @@ typedef struct
 {
   AprPrediction model;
   const AprPredictionKernel *kernel;
-  double *copies[2]; /* (owned) (nullable) the coefficients and the intercept, where they are floats */
+  double *
+    copies[2]; /* (owned) (nullable) the coefficients and the intercept, where they cannot be read in place */
 
   AprDType x_dtype;
-  const float *floats; /* those of X, one of the three */
-  const double *doubles;
-  const guint8 *bytes;
+  const guint8 *bytes;   /* those of X */
+  const float *floats;   /* (nullable) the same, where they can be read as floats */
+  const double *doubles; /* (nullable) the same, where they can be read as doubles */
 } AprPredictionRows;
 
-/* @kernel is NULL for the fastest one. All tensors outlive @self. */
+/* @kernel is NULL for the fastest one. All tensors outlive @self. Where there is no memory for it, the work is
+ * cancelled. */
 void apr_prediction_rows_init (AprPredictionRows *self,
                                AprTensor *coefficients,
                                AprTensor *intercept,
                                AprTensor *x,
-                               const AprPredictionKernel *kernel);
+                               const AprPredictionKernel *kernel,
+                               const AprRun *run);
 
 void apr_prediction_rows_clear (AprPredictionRows *self);
 

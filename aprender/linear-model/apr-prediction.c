@@ -38,21 +38,23 @@ count_rows (gsize n_elements, gsize n_columns)
   return MAX (n_elements / n_columns / ROWS_AT_A_TIME, 1) * ROWS_AT_A_TIME;
 }
 
-/* The elements of an F32 or F64 tensor as doubles: its own, or those of @copy. */
+/* The elements of an F32 or F64 tensor as doubles: its own, or those of @copy. NULL where there is no memory. */
 static const double *
-get_doubles (AprTensor *tensor, double **copy)
+get_doubles (AprTensor *tensor, const AprRun *run, double **copy)
 {
   gsize n_elements = apr_tensor_get_n_elements (tensor);
-  const float *floats;
+  AprDType dtype = apr_tensor_get_dtype (tensor);
+  const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+  const double *doubles = dtype == APR_DTYPE_F64 ? apr_tensor_get_doubles (tensor, NULL, NULL) : NULL;
+  const float *floats = dtype == APR_DTYPE_F32 ? apr_tensor_get_floats (tensor, NULL, NULL) : NULL;
   gsize i;
 
-  if (apr_tensor_get_dtype (tensor) == APR_DTYPE_F64)
-    return apr_tensor_get_doubles (tensor, NULL, NULL);
+  if (doubles != NULL)
+    return doubles;
 
-  floats = apr_tensor_get_floats (tensor, NULL, NULL);
-  *copy = g_new (double, n_elements);
-  for (i = 0; i < n_elements; i++)
-    (*copy)[i] = (double) floats[i];
+  *copy = apr_run_new_doubles (run, n_elements, 1);
+  for (i = 0; i < n_elements && *copy != NULL; i++)
+    (*copy)[i] = floats != NULL ? (double) floats[i] : apr_dtype_read_double (dtype, data, i);
 
   return *copy;
 }
@@ -62,21 +64,21 @@ apr_prediction_rows_init (AprPredictionRows *self,
                           AprTensor *coefficients,
                           AprTensor *intercept,
                           AprTensor *x,
-                          const AprPredictionKernel *kernel)
+                          const AprPredictionKernel *kernel,
+                          const AprRun *run)
 {
   *self = (AprPredictionRows){ .kernel = kernel != NULL ? kernel : apr_prediction_kernel_choose (),
                                .x_dtype = apr_tensor_get_dtype (x) };
   self->model = (AprPrediction){ .n_features = apr_tensor_get_shape (x, NULL)[1],
                                  .n_targets = apr_tensor_get_n_elements (intercept),
-                                 .coefficients = get_doubles (coefficients, &self->copies[0]),
-                                 .intercept = get_doubles (intercept, &self->copies[1]),
+                                 .coefficients = get_doubles (coefficients, run, &self->copies[0]),
+                                 .intercept = get_doubles (intercept, run, &self->copies[1]),
                                  .narrow = apr_tensor_get_dtype (coefficients) == APR_DTYPE_F32 };
   if (self->x_dtype == APR_DTYPE_F32)
     self->floats = apr_tensor_get_floats (x, NULL, NULL);
   else if (self->x_dtype == APR_DTYPE_F64)
     self->doubles = apr_tensor_get_doubles (x, NULL, NULL);
-  else
-    self->bytes = g_bytes_get_data (apr_tensor_get_bytes (x), NULL);
+  self->bytes = g_bytes_get_data (apr_tensor_get_bytes (x), NULL);
 }
 
 void
@@ -86,7 +88,7 @@ apr_prediction_rows_clear (AprPredictionRows *self)
   g_free (self->copies[1]);
 }
 
-/* Rows of a dtype that kernels do not read, as doubles. */
+/* Rows that kernels do not read where they are, as doubles. */
 static gboolean
 predict_bytes (const AprPredictionRows *self,
                const AprPrediction *model,
@@ -232,7 +234,7 @@ apr_prediction_run (AprTensor *coefficients,
   if (job.n_rows == 0)
     return TRUE;
 
-  apr_prediction_rows_init (&rows, coefficients, intercept, x, kernel);
+  apr_prediction_rows_init (&rows, coefficients, intercept, x, kernel, run);
   job.row_size = n_targets * apr_dtype_get_bits (apr_tensor_get_dtype (coefficients)) / 8;
   job.least_rows = count_rows (ELEMENTS_PER_TURN, MAX (MAX (n_features, n_targets), 1));
   job.rows_per_look = count_rows (ELEMENTS_PER_LOOK, MAX (n_features * n_targets, 1));

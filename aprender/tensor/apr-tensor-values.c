@@ -111,7 +111,7 @@ apr_tensor_get_floats (AprTensor *self, gsize *n_values, GError **error)
  *
  * Gets the elements as C doubles, in row-major order, like [method@Apr.Tensor.get_floats].
  *
- * Fails with %APR_ERROR_DTYPE if the dtype is not F64.
+ * Fails with %APR_ERROR_DTYPE if the dtype is not F64, and with %APR_ERROR_NO_MEMORY if there is none for the copy.
  *
  * Returns: (array length=n_values) (transfer none) (nullable): the elements, owned by the tensor; `NULL` on failure, or
  *   without an error if there are no elements

@@ -6,18 +6,23 @@
 /* What a model does beside fitting, where there is no memory for each of the matrices: it fails, the model is as it
  * was, and the next call finds what it would have found before. */
 
-/* The linker sends the library's calls of this function here: how many are left that find memory, beside tensors and
- * what big-endian processors copy of them, which always do. */
+/* The linker sends the library's calls of this function here: how many are left that find memory, beside tensors, which
+ * always do, and whether aligned copies of these do. */
 gpointer __real_apr_memory_new (gsize n, gsize size, const char *what, GError **error);
 gpointer __wrap_apr_memory_new (gsize n, gsize size, const char *what, GError **error);
 
 static gint n_memories = G_MAXINT;
+static gint no_copies;
 
 gpointer
 __wrap_apr_memory_new (gsize n, gsize size, const char *what, GError **error)
 {
-  gboolean missing = !g_str_equal (what, "a tensor") && !g_str_equal (what, "an aligned copy") &&
-                     g_atomic_int_add (&n_memories, -1) <= 0;
+  gboolean missing = FALSE;
+
+  if (g_str_equal (what, "an aligned copy"))
+    missing = g_atomic_int_get (&no_copies);
+  else if (!g_str_equal (what, "a tensor"))
+    missing = g_atomic_int_add (&n_memories, -1) <= 0;
 
   /* So many bytes that they cannot be counted: nobody is asked for them. */
   return missing ? __real_apr_memory_new (G_MAXSIZE, 2, what, error)
@@ -78,8 +83,14 @@ static void
 append (GArray *numbers, AprTensor *tensor)
 {
   gsize n = apr_tensor_get_n_elements (tensor);
+  gsize i;
 
-  g_array_append_vals (numbers, apr_tensor_get_doubles (tensor, NULL, NULL), (guint) n);
+  for (i = 0; i < n; i++)
+    {
+      double number = apr_tensor_get_double (tensor, i, NULL);
+
+      g_array_append_val (numbers, number);
+    }
 }
 
 static GArray *
@@ -398,6 +409,158 @@ test_samples (void)
   g_assert_cmpint (memory, >, 6);
 }
 
+/* The same values, one byte behind an aligned place. */
+static AprTensor *
+misalign (AprTensor *tensor)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+  gsize size;
+  gconstpointer data = g_bytes_get_data (apr_tensor_get_bytes (tensor), &size);
+  g_autofree guint8 *copy = g_malloc (size + 1);
+  g_autoptr (GBytes) all = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+
+  memcpy (copy + 1, data, size);
+  all = g_bytes_new_take (g_steal_pointer (&copy), size + 1);
+  bytes = g_bytes_new_from_bytes (all, 1, size);
+
+  return apr_tensor_new_from_bytes (apr_tensor_get_dtype (tensor), shape, n_dims, bytes, NULL);
+}
+
+/* Samples need not be aligned: without memory for a copy that is, they are read as they are. */
+static void
+test_misaligned_samples (void)
+{
+  const AprDType dtypes[] = { APR_DTYPE_F64, APR_DTYPE_F32 };
+  g_auto (Data) data = { NULL };
+  gsize i;
+
+  data_init (&data, 1);
+  for (i = 0; i < G_N_ELEMENTS (dtypes); i++)
+    {
+      g_autoptr (AprTensor) x = apr_tensor_cast (data.x, dtypes[i], NULL);
+      g_autoptr (AprTensor) misaligned = misalign (x);
+      g_autoptr (AprTensor) expected = apr_estimator_predict (APR_ESTIMATOR (data.model), x, NULL);
+      g_autoptr (AprTensor) found = NULL;
+      g_autoptr (AprTensor) expected_lower = NULL;
+      g_autoptr (AprTensor) lower = NULL;
+      g_autoptr (GError) error = NULL;
+
+      g_assert_true (apr_linear_regression_predict_interval (data.model, x, 0.9, APR_INTERVAL_CONFIDENCE,
+                                                             &expected_lower, NULL, NULL));
+      g_atomic_int_set (&no_copies, TRUE);
+      found = apr_estimator_predict (APR_ESTIMATOR (data.model), misaligned, &error);
+      g_assert_no_error (error);
+      g_assert_true (apr_linear_regression_predict_interval (data.model, misaligned, 0.9,
+                                                             APR_INTERVAL_CONFIDENCE, &lower, NULL, &error));
+      g_atomic_int_set (&no_copies, FALSE);
+      g_assert_no_error (error);
+      g_assert_true (apr_tensor_equal (found, expected));
+      g_assert_true (apr_tensor_equal (lower, expected_lower));
+    }
+}
+
+/* The coefficients are read again and again: where their bytes have another order, they are copied when they are
+ * loaded, or not at all. */
+static void
+test_load (void)
+{
+  g_auto (Data) data = { NULL };
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AprEstimator) loaded = NULL;
+  g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprTensor) expected = NULL;
+  g_autoptr (GError) error = NULL;
+
+  data_init (&data, 1);
+  expected = apr_estimator_predict (APR_ESTIMATOR (data.model), data.x, NULL);
+  bytes = apr_estimator_to_bytes (APR_ESTIMATOR (data.model), &error);
+  g_assert_no_error (error);
+
+  g_atomic_int_set (&no_copies, TRUE);
+  loaded = apr_estimator_from_bytes (APR_TYPE_LINEAR_REGRESSION, bytes, &error);
+  g_atomic_int_set (&no_copies, FALSE);
+  if (G_BYTE_ORDER == G_BIG_ENDIAN)
+    {
+      g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+      assert_message_has (error, "There is no memory for an aligned copy of 18446744073709551615 bytes");
+      g_clear_error (&error);
+      loaded = apr_estimator_from_bytes (APR_TYPE_LINEAR_REGRESSION, bytes, &error);
+    }
+  g_assert_no_error (error);
+  predictions = apr_estimator_predict (loaded, data.x, &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_tensor_equal (predictions, expected));
+}
+
+/* What is computed is read without copies where the bytes have another order too. */
+static void
+test_no_copies (void)
+{
+  g_auto (Data) data = { NULL };
+  gsize i;
+
+  data_init (&data, 1);
+  for (i = 0; i < G_N_ELEMENTS (calls); i++)
+    {
+      g_autoptr (GArray) expected = calls[i].call (&data, NULL);
+      g_autoptr (GArray) found = NULL;
+      g_autoptr (GError) error = NULL;
+
+      g_atomic_int_set (&no_copies, TRUE);
+      found = calls[i].call (&data, &error);
+      g_atomic_int_set (&no_copies, FALSE);
+      g_assert_no_error (error);
+      g_assert_cmpmem (found->data, found->len * sizeof (double), expected->data,
+                       expected->len * sizeof (double));
+    }
+}
+
+static void
+test_summary (void)
+{
+  g_auto (Data) data = { NULL };
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_autofree char *expected = NULL;
+  g_autofree char *text = NULL;
+
+  data_init (&data, 1);
+  statistics = apr_linear_regression_get_statistics (data.model, 0, NULL);
+  g_atomic_int_set (&no_copies, TRUE);
+  text = apr_regression_statistics_to_string (statistics);
+  g_atomic_int_set (&no_copies, FALSE);
+  expected = apr_regression_statistics_to_string (statistics);
+  g_assert_cmpstr (text, ==, expected);
+}
+
+/* The coefficients of a model of floats are copied to doubles. */
+static void
+test_predict (void)
+{
+  g_auto (Data) data = { NULL };
+  g_autoptr (AprTensor) x = NULL;
+  gint matrix;
+
+  data_init (&data, 1);
+  x = apr_tensor_cast (data.x, APR_DTYPE_F32, NULL);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (data.model), x, data.y, NULL, NULL, NULL));
+  for (matrix = 0, fails_once = TRUE; matrix < 3; matrix++)
+    {
+      g_autoptr (AprTensor) predictions = NULL;
+      g_autoptr (GError) error = NULL;
+
+      g_atomic_int_set (&n_matrices, matrix);
+      predictions = apr_estimator_predict (APR_ESTIMATOR (data.model), x, &error);
+      g_atomic_int_set (&n_matrices, G_MAXINT);
+      if (matrix < 2)
+        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+      else
+        g_assert_no_error (error);
+      g_assert_cmpint (predictions != NULL, ==, matrix == 2);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -415,6 +578,11 @@ main (int argc, char *argv[])
   g_test_add_func ("/linear-regression-no-memory/save", test_save);
   g_test_add_func ("/linear-regression-no-memory/groups", test_groups);
   g_test_add_func ("/linear-regression-no-memory/samples", test_samples);
+  g_test_add_func ("/linear-regression-no-memory/misaligned-samples", test_misaligned_samples);
+  g_test_add_func ("/linear-regression-no-memory/load", test_load);
+  g_test_add_func ("/linear-regression-no-memory/no-copies", test_no_copies);
+  g_test_add_func ("/linear-regression-no-memory/summary", test_summary);
+  g_test_add_func ("/linear-regression-no-memory/predict", test_predict);
 
   return g_test_run ();
 }

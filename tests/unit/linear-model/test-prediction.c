@@ -546,8 +546,9 @@ results_new (const double *coefficient, int *n_freed)
     g_bytes_new_with_free_func (coefficient, sizeof *coefficient, count_free, n_freed);
   AprLinearResults *results = apr_linear_results_new (&options);
 
-  apr_linear_results_take_tensors (results, apr_tensor_new_from_bytes (APR_DTYPE_F64, shape, 1, bytes, NULL),
-                                   vector_new (1, coefficient));
+  g_assert_true (apr_linear_results_take_tensors (
+    results, apr_tensor_new_from_bytes (APR_DTYPE_F64, shape, 1, bytes, NULL), vector_new (1, coefficient),
+    NULL));
 
   return results;
 }
