@@ -41,8 +41,9 @@ gboolean apr_metric_data_init (
 
 void apr_metric_data_set_target (AprMetricData *data, gsize target);
 
-/* The metric of the target. */
-AprDoubleDouble apr_metric_compute (const AprMetricData *data, AprMetric metric);
+/* The metric of the target. Fails where cancelled, and where there is no memory. */
+gboolean
+apr_metric_compute (const AprMetricData *data, AprMetric metric, AprDoubleDouble *value, GError **error);
 
 /* The variance of the target, by weight. */
 AprMetricMean apr_metric_get_variance (const AprMetricData *data);

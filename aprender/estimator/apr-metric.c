@@ -7,6 +7,7 @@
 
 #include <gio/gio.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -428,10 +429,10 @@ sort_errors (Weighted *errors, Weighted *copy, gsize n)
 
 /* Where the weights of the samples, sorted by their errors, reach the half: that error, or the mean of it and the next
  * where they are the half. */
-static AprDoubleDouble
-get_median_error (const AprMetricData *data)
+static gboolean
+find_median_error (const AprMetricData *data, AprDoubleDouble *median, GError **error)
 {
-  g_autofree Weighted *errors = g_new (Weighted, data->n_samples);
+  g_autofree Weighted *errors = apr_memory_new (data->n_samples, sizeof *errors, "errors to sort", error);
   g_autofree Weighted *copy = NULL;
   const Weighted *sorted;
   AprDoubleDouble total = { 0, 0 };
@@ -440,26 +441,30 @@ get_median_error (const AprMetricData *data)
   gsize n = 0;
   gsize i;
 
+  if (errors == NULL)
+    return FALSE;
   for (i = 0; i < data->n_samples && !is_cancelled_at (i); i++)
     {
-      Weighted *error = &errors[n];
+      Weighted *next = &errors[n];
 
-      error->weight = get_weight (data, i);
-      if (error->weight == 0)
+      next->weight = get_weight (data, i);
+      if (next->weight == 0)
         continue;
-      error->error = get_error (data, i);
-      if (error->error.high < 0)
-        error->error = apr_dd_negate (error->error);
-      total = apr_dd_add (total, (AprDoubleDouble){ error->weight, 0 });
+      next->error = get_error (data, i);
+      if (next->error.high < 0)
+        next->error = apr_dd_negate (next->error);
+      total = apr_dd_add (total, (AprDoubleDouble){ next->weight, 0 });
       n++;
     }
-  if (n == 0) /* where cancelled */
-    return (AprDoubleDouble){ 0, 0 };
   if (n > ROWS_PER_LOOK)
-    copy = g_new0 (Weighted, n);
+    {
+      copy = apr_memory_new (n, sizeof *copy, "errors to sort", error);
+      if (copy == NULL)
+        return FALSE;
+    }
   sorted = sort_errors (errors, copy, n);
-  if (g_cancellable_is_cancelled (g_cancellable_get_current ()))
-    return (AprDoubleDouble){ 0, 0 };
+  if (g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
+    return FALSE;
 
   for (i = 0; i < n && rest.high < 0 && (i == 0 || !is_cancelled_at (i)); i++)
     {
@@ -467,9 +472,11 @@ get_median_error (const AprMetricData *data)
       rest = apr_dd_subtract (apr_dd_add (below, below), total);
     }
   if (rest.high == 0 && i < n)
-    return scale (apr_dd_add (sorted[i - 1].error, sorted[i].error), -1 - data->shift);
+    *median = scale (apr_dd_add (sorted[i - 1].error, sorted[i].error), -1 - data->shift);
+  else
+    *median = scale (sorted[i - 1].error, -data->shift);
 
-  return scale (sorted[i - 1].error, -data->shift);
+  return TRUE;
 }
 
 /* Rounded as the difference of the two numbers is. */
@@ -486,30 +493,42 @@ get_max_error (const AprMetricData *data)
   return scale ((AprDoubleDouble){ max, 0 }, -data->shift);
 }
 
-AprDoubleDouble
-apr_metric_compute (const AprMetricData *data, AprMetric metric)
+gboolean
+apr_metric_compute (const AprMetricData *data, AprMetric metric, AprDoubleDouble *value, GError **error)
 {
+  gboolean found = TRUE;
+
   switch (metric)
     {
     case APR_METRIC_R2:
-      return get_r2 (data);
+      *value = get_r2 (data);
+      break;
     case APR_METRIC_EXPLAINED_VARIANCE:
-      return get_explained_variance (data);
+      *value = get_explained_variance (data);
+      break;
     case APR_METRIC_MEAN_SQUARED_ERROR:
-      return get_squared_error (data);
+      *value = get_squared_error (data);
+      break;
     case APR_METRIC_ROOT_MEAN_SQUARED_ERROR:
-      return get_root_squared_error (data);
+      *value = get_root_squared_error (data);
+      break;
     case APR_METRIC_MEAN_ABSOLUTE_ERROR:
-      return get_absolute_error (data);
+      *value = get_absolute_error (data);
+      break;
     case APR_METRIC_MEAN_ABSOLUTE_PERCENTAGE_ERROR:
-      return get_absolute_percentage_error (data);
+      *value = get_absolute_percentage_error (data);
+      break;
     case APR_METRIC_MEDIAN_ABSOLUTE_ERROR:
-      return get_median_error (data);
+      found = find_median_error (data, value, error);
+      break;
     case APR_METRIC_MAX_ERROR:
-      return get_max_error (data);
+      *value = get_max_error (data);
+      break;
     default:
       g_assert_not_reached ();
     }
+
+  return found && !g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error);
 }
 
 AprMetricMean

@@ -5,6 +5,7 @@
 
 #include <gio/gio.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-run-private.h"
 #include "aprender/base/apr-task-private.h"
 
@@ -26,15 +27,19 @@ G_DEFINE_ENUM_TYPE (AprMultioutput,
                     G_DEFINE_ENUM_VALUE (APR_MULTIOUTPUT_RAW_VALUES, "raw_values"),
                     G_DEFINE_ENUM_VALUE (APR_MULTIOUTPUT_VARIANCE_WEIGHTED, "variance_weighted"))
 
-static double
-get_average (AprMetricData *data, AprMetric metric, AprMultioutput multioutput)
+static gboolean
+find_average (
+  AprMetricData *data, AprMetric metric, AprMultioutput multioutput, double *average, GError **error)
 {
-  g_autofree AprMetricMean *variances = g_new0 (AprMetricMean, data->n_targets);
+  g_autofree AprMetricMean *variances =
+    apr_memory_new (data->n_targets, sizeof *variances, "variances", error);
   gint max_exponent = G_MININT / 2;
   AprDoubleDouble sum = { 0, 0 };
   AprDoubleDouble weight_sum = { 0, 0 };
   gsize i;
 
+  if (variances == NULL)
+    return FALSE;
   for (i = 0; i < data->n_targets && multioutput == APR_MULTIOUTPUT_VARIANCE_WEIGHTED; i++)
     {
       apr_metric_data_set_target (data, i);
@@ -59,14 +64,19 @@ get_average (AprMetricData *data, AprMetric metric, AprMultioutput multioutput)
             continue;
         }
       apr_metric_data_set_target (data, i);
-      value = apr_metric_compute (data, metric);
+      if (!apr_metric_compute (data, metric, &value, error))
+        return FALSE;
       if (!isfinite (value.high))
-        return value.high;
+        {
+          *average = value.high;
+          return TRUE;
+        }
       sum = apr_dd_add (sum, apr_dd_multiply (value, weight));
       weight_sum = apr_dd_add (weight_sum, weight);
     }
 
-  return apr_dd_divide (sum, weight_sum).high;
+  *average = apr_dd_divide (sum, weight_sum).high;
+  return TRUE;
 }
 
 /* The plain mean over the targets. */
@@ -76,12 +86,10 @@ average (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, AprMetr
   AprMetricData data;
   double mean;
 
-  if (!apr_metric_data_init (&data, y_true, y_pred, sample_weight, error))
-    return 0;
-
-  mean = get_average (&data, metric, APR_MULTIOUTPUT_UNIFORM_AVERAGE);
-
-  return g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error) ? 0 : mean;
+  return apr_metric_data_init (&data, y_true, y_pred, sample_weight, error) &&
+             find_average (&data, metric, APR_MULTIOUTPUT_UNIFORM_AVERAGE, &mean, error)
+         ? mean
+         : 0;
 }
 
 /**
@@ -256,7 +264,7 @@ apr_mean_absolute_percentage_error (AprTensor *y_true,
  * and the next where they are the half. Of several targets it is the plain mean of their medians.
  *
  * Returns: the error, in units of the target; 0 with %APR_ERROR_SHAPE, %APR_ERROR_EMPTY, %APR_ERROR_DTYPE,
- *   %APR_ERROR_NOT_FINITE or %APR_ERROR_WEIGHTS where the arguments allow none
+ *   %APR_ERROR_NOT_FINITE or %APR_ERROR_WEIGHTS where the arguments allow none, or %APR_ERROR_NO_MEMORY
  *
  * Since: 0.1
  */
@@ -283,7 +291,8 @@ apr_median_absolute_error (AprTensor *y_true, AprTensor *y_pred, AprTensor *samp
  * [func@Apr.r2_score] and the like are the same with %APR_MULTIOUTPUT_UNIFORM_AVERAGE.
  *
  * Returns: (transfer full): F64, [n_targets] with %APR_MULTIOUTPUT_RAW_VALUES, else [1]; `NULL` with %APR_ERROR_SHAPE,
- *   %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or %APR_ERROR_WEIGHTS where the arguments allow none
+ *   %APR_ERROR_EMPTY, %APR_ERROR_DTYPE, %APR_ERROR_NOT_FINITE or %APR_ERROR_WEIGHTS where the arguments allow none, or
+ *   %APR_ERROR_NO_MEMORY
  *
  * Since: 0.1
  */
@@ -297,6 +306,7 @@ apr_compute_metric (AprMetric metric,
 {
   g_autofree double *values = NULL;
   AprMetricData data;
+  AprDoubleDouble value;
   double mean;
   gsize n = 1;
   gsize i;
@@ -311,22 +321,22 @@ apr_compute_metric (AprMetric metric,
     return NULL;
   if (multioutput != APR_MULTIOUTPUT_RAW_VALUES)
     {
-      mean = get_average (&data, metric, multioutput);
-      if (g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
-        return NULL;
-      return apr_tensor_new_from_doubles (&mean, 1, &n, 1, error);
+      return find_average (&data, metric, multioutput, &mean, error)
+             ? apr_tensor_new_from_doubles (&mean, 1, &n, 1, error)
+             : NULL;
     }
 
-  values = g_new (double, data.n_targets);
-  for (i = 0; i < data.n_targets; i++)
+  values = apr_memory_new (data.n_targets, sizeof *values, "values of a metric", error);
+  for (i = 0; i < data.n_targets && values != NULL; i++)
     {
       apr_metric_data_set_target (&data, i);
-      values[i] = apr_metric_compute (&data, metric).high;
-      if (g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
+      if (!apr_metric_compute (&data, metric, &value, error))
         return NULL;
+      values[i] = value.high;
     }
 
-  return apr_tensor_new_from_doubles (values, data.n_targets, &data.n_targets, 1, error);
+  return values != NULL ? apr_tensor_new_from_doubles (values, data.n_targets, &data.n_targets, 1, error)
+                        : NULL;
 }
 
 typedef struct

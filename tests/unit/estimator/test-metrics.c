@@ -321,6 +321,67 @@ test_median_of_many (void)
   g_assert_cmpint (asked, >=, 3 * 3 + 3 + 2 * 3 + 1);
 }
 
+/* How many times there is still memory. */
+static gint n_memories = G_MAXINT;
+
+gpointer __real_apr_memory_new (gsize n, gsize size, const char *what, GError **error);
+gpointer __wrap_apr_memory_new (gsize n, gsize size, const char *what, GError **error);
+
+gpointer
+__wrap_apr_memory_new (gsize n, gsize size, const char *what, GError **error)
+{
+  gboolean missing = n_memories-- <= 0;
+
+  /* So many bytes that they cannot be counted: nobody is asked for them. */
+  return missing ? __real_apr_memory_new (G_MAXSIZE, 2, what, error)
+                 : __real_apr_memory_new (n, size, what, error);
+}
+
+/* Errors from 0 to N - 1, of two targets. */
+static void
+test_no_memory (void)
+{
+  g_autofree double *truths = g_new0 (double, 2 * N_ERRORS);
+  g_autofree double *predictions = g_new (double, 2 * N_ERRORS);
+  g_autoptr (AprTensor) y_true = NULL;
+  g_autoptr (AprTensor) y_pred = NULL;
+  AprMultioutput multioutput;
+  gsize i;
+
+  for (i = 0; i < 2 * N_ERRORS; i++)
+    predictions[i] = (double) (i / 2);
+  y_true = matrix_new (N_ERRORS, 2, truths);
+  y_pred = matrix_new (N_ERRORS, 2, predictions);
+
+  for (multioutput = APR_MULTIOUTPUT_UNIFORM_AVERAGE; multioutput <= APR_MULTIOUTPUT_RAW_VALUES;
+       multioutput++)
+    {
+      gboolean ended = FALSE;
+      gint memory;
+
+      for (memory = 0; !ended; memory++)
+        {
+          g_autoptr (AprTensor) value = NULL;
+          g_autoptr (GError) error = NULL;
+
+          n_memories = memory;
+          value =
+            apr_compute_metric (APR_METRIC_MEDIAN_ABSOLUTE_ERROR, multioutput, y_true, y_pred, NULL, &error);
+          ended = n_memories >= 0;
+          n_memories = G_MAXINT;
+          if (ended)
+            g_assert_no_error (error);
+          else
+            g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+          g_assert_cmpint (value != NULL, ==, ended);
+          if (ended)
+            assert_same_double (apr_tensor_get_double (value, 0, NULL), (N_ERRORS - 1) / 2);
+        }
+      /* Two for each target at least. */
+      g_assert_cmpint (memory, >, 4);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -339,6 +400,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/metrics/constant-targets", test_constant_targets);
   g_test_add_func ("/metrics/multioutput", test_multioutput);
   g_test_add_func ("/metrics/median-of-many", test_median_of_many);
+  g_test_add_func ("/metrics/no-memory", test_no_memory);
 
   return g_test_run ();
 }
