@@ -80,7 +80,7 @@ apr_cross_products_have_same_samples (AprCrossProducts *self, AprCrossProducts *
  * Compares the sums, those of the logarithms of the weights, the numbers of samples, the dtype of the data, the
  * precision, the names of the features, and the identities.
  *
- * Returns: whether the two would make the same file
+ * Returns: whether the two would make the same file; false too where there is no memory to find that out
  *
  * Since: 0.1
  */
@@ -132,16 +132,17 @@ is_empty (AprCrossProducts *self)
   return self->rows == NULL && self->n_samples == 0 && apr_exact_sums_is_zero (self->sums);
 }
 
-/* The rows with those of @other, or without them; %NULL where the state needs sums. */
-static AprSampleRows *
-add_rows (AprCrossProducts *self, AprCrossProducts *other, gint sign)
+/* The rows with those of @other, or without them; %NULL where the state needs sums. Fails where there is no memory. */
+static gboolean
+add_rows (AprCrossProducts *self, AprCrossProducts *other, gint sign, AprSampleRows **rows, GError **error)
 {
+  *rows = NULL;
   if (other->rows == NULL || other->precision != APR_PRECISION_EXACT)
-    return NULL;
+    return TRUE;
   if (sign > 0)
-    return apr_cross_products_add_rows (self, other->rows);
+    return apr_cross_products_add_rows (self, other->rows, rows, error);
 
-  return self->rows != NULL ? apr_sample_rows_subtract (self->rows, other->rows) : NULL;
+  return self->rows == NULL || apr_sample_rows_subtract (self->rows, other->rows, rows, error);
 }
 
 /* Adds the samples of @other, or takes them away; the state's own stay as they are where that fails, and where others
@@ -154,12 +155,13 @@ add_samples (
   g_autoptr (AprExactSums) sums = NULL;
   g_autoptr (AprExactSums) others = NULL;
   gboolean added = TRUE;
-  AprSampleRows *rows;
+  AprSampleRows *rows = NULL;
 
   if (!apr_weight_logs_add (&weight_logs, other->weight_logs, sign, error))
     return FALSE;
 
-  rows = is_empty (other) ? NULL : add_rows (self, other, sign);
+  if (!is_empty (other) && !add_rows (self, other, sign, &rows, error))
+    return FALSE;
   if (rows == NULL && !is_empty (other))
     {
       sums = self->rows == NULL && apr_exact_sums_is_shared (self->sums)

@@ -129,9 +129,12 @@ gboolean apr_cross_products_check_weight (AprCrossProducts *self, GError **error
  * need only have a weight. */
 gboolean apr_cross_products_check_possible (AprCrossProducts *self, const AprRun *run, GError **error);
 
-/* The rows of the state and of @added, where the state can have them; %NULL where it needs sums. Returns: (transfer
- * full) (nullable) */
-AprSampleRows *apr_cross_products_add_rows (AprCrossProducts *self, AprSampleRows *added);
+/* Finds the rows of the state and of @added, where the state can have them; %NULL where it needs sums. Fails where
+ * there is no memory. */
+gboolean apr_cross_products_add_rows (AprCrossProducts *self,
+                                      AprSampleRows *added,
+                                      AprSampleRows **rows,
+                                      GError **error);
 
 /* Whether the state can have rows, and @n_added more. */
 gboolean apr_cross_products_can_have_rows (AprCrossProducts *self, guint64 n_added);

@@ -73,13 +73,18 @@ apr_cross_products_can_have_rows (AprCrossProducts *self, guint64 n_added)
          (self->rows != NULL || (self->n_samples == 0 && apr_exact_sums_is_zero (self->sums)));
 }
 
-AprSampleRows *
-apr_cross_products_add_rows (AprCrossProducts *self, AprSampleRows *added)
+gboolean
+apr_cross_products_add_rows (AprCrossProducts *self,
+                             AprSampleRows *added,
+                             AprSampleRows **rows,
+                             GError **error)
 {
+  *rows = NULL;
   if (added == NULL || !apr_cross_products_can_have_rows (self, added->n))
-    return NULL;
+    return TRUE;
 
-  return self->rows != NULL ? apr_sample_rows_merge (self->rows, added) : apr_sample_rows_ref (added);
+  *rows = self->rows != NULL ? apr_sample_rows_merge (self->rows, added, error) : apr_sample_rows_ref (added);
+  return *rows != NULL;
 }
 
 void
@@ -119,11 +124,12 @@ apr_cross_products_add_rows_to_writer (AprCrossProducts *self,
                                        const char *prefix,
                                        GError **error)
 {
-  g_autoptr (AprTensor) x = apr_sample_rows_get_x (self->rows);
-  g_autoptr (AprTensor) y = apr_sample_rows_get_targets (self->rows);
-  g_autoptr (AprTensor) weights = apr_sample_rows_get_weights (self->rows);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) weights = NULL;
 
-  return add_tensor (writer, prefix, X, x, error) && add_tensor (writer, prefix, Y, y, error) &&
+  return apr_sample_rows_get_all (self->rows, &x, &y, &weights, error) &&
+         add_tensor (writer, prefix, X, x, error) && add_tensor (writer, prefix, Y, y, error) &&
          (weights == NULL || add_tensor (writer, prefix, WEIGHTS, weights, error));
 }
 

@@ -86,8 +86,7 @@ update_find_rows (Update *self, AprCrossProducts *state, const AprRun *run, GErr
       !apr_sample_rows_new (self->x, self->y, self->sample_weight, run->n_threads, &added, error))
     return FALSE;
 
-  self->rows = apr_cross_products_add_rows (state, added);
-  return TRUE;
+  return apr_cross_products_add_rows (state, added, &self->rows, error);
 }
 
 /* Adds few rows to the sums where these are, unless others may read them meanwhile, or it takes so long that it may be

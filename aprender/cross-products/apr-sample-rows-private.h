@@ -48,26 +48,28 @@ AprSampleRows *apr_sample_rows_ref (AprSampleRows *self);
 
 void apr_sample_rows_unref (AprSampleRows *self);
 
-/* Returns the rows of both, which have the same widths. (transfer full) */
-AprSampleRows *apr_sample_rows_merge (AprSampleRows *one, AprSampleRows *other);
+/* Returns the rows of both, which have the same widths. (transfer full) (nullable): %NULL where there is no memory */
+AprSampleRows *apr_sample_rows_merge (AprSampleRows *one, AprSampleRows *other, GError **error);
 
-/* Returns the rows without those of @other. (transfer full) (nullable): %NULL where not all of those are there */
-AprSampleRows *apr_sample_rows_subtract (AprSampleRows *self, AprSampleRows *other);
+/* Finds the rows without those of @other: %NULL where not all of those are there. Fails where there is no memory. */
+gboolean
+apr_sample_rows_subtract (AprSampleRows *self, AprSampleRows *other, AprSampleRows **rest, GError **error);
 
 gboolean apr_sample_rows_equal (const AprSampleRows *self, const AprSampleRows *other);
 
 /* Some features of all samples, as tensors that sums can be made of: [n, @n_features], in the dtype of x. Returns:
- * (transfer full) */
-AprTensor *apr_sample_rows_get_features (const AprSampleRows *self, const gsize *features, gsize n_features);
+ * (transfer full) (nullable): %NULL where there is no memory */
+AprTensor *apr_sample_rows_get_features (const AprSampleRows *self,
+                                         const gsize *features,
+                                         gsize n_features,
+                                         GError **error);
 
-/* All features, [n, n_features]. Returns: (transfer full) */
-AprTensor *apr_sample_rows_get_x (const AprSampleRows *self);
+/* [n], or %NULL where all are 1. Fails where there is no memory. */
+gboolean apr_sample_rows_get_weights (const AprSampleRows *self, AprTensor **weights, GError **error);
 
-/* [n, n_targets]. Returns: (transfer full) */
-AprTensor *apr_sample_rows_get_targets (const AprSampleRows *self);
-
-/* [n]. Returns: (transfer full) (nullable): %NULL where all are 1 */
-AprTensor *apr_sample_rows_get_weights (const AprSampleRows *self);
+/* All features, [n, n_features], all targets, [n, n_targets], and the weights. Fails where there is no memory. */
+gboolean apr_sample_rows_get_all (
+  const AprSampleRows *self, AprTensor **x, AprTensor **y, AprTensor **weights, GError **error);
 
 /* The sums of the samples, in @n_threads threads if that is not 0. Returns: (transfer full) (nullable): %NULL where
  * there is no memory */

@@ -46,16 +46,16 @@ rows_new (gsize n, gsize n_features, gsize n_targets)
   return self;
 }
 
-static void
-take_x (AprSampleRows *self, AprTensor *x)
+static gboolean
+take_x (AprSampleRows *self, AprTensor *x, GError **error)
 {
-  gsize n;
-
   self->x = x;
   if (apr_tensor_get_dtype (x) == APR_DTYPE_F32)
-    self->floats = apr_tensor_get_floats (x, &n, NULL);
+    self->floats = apr_tensor_get_floats (x, NULL, error);
   else
-    self->doubles = apr_tensor_get_doubles (x, &n, NULL);
+    self->doubles = apr_tensor_get_doubles (x, NULL, error);
+
+  return self->floats != NULL || self->doubles != NULL;
 }
 
 static inline double
@@ -107,6 +107,7 @@ take_values (gpointer data, AprDType dtype, const gsize *shape)
   gsize n = shape[0] * shape[1];
   const double *doubles = data;
   float *floats = data;
+  gpointer smaller;
   gsize i;
 
   for (i = 0; i < n && dtype == APR_DTYPE_F64; i++)
@@ -120,18 +121,17 @@ take_values (gpointer data, AprDType dtype, const gsize *shape)
 
       memcpy (&floats[i], &value, sizeof value);
     }
-  if (dtype == APR_DTYPE_F64)
-    data = g_realloc_n (data, n, sizeof (float));
+  smaller = dtype == APR_DTYPE_F64 ? g_try_realloc_n (data, n, sizeof (float)) : NULL;
 
-  return apr_tensor_new_take (APR_DTYPE_F32, shape, 2, data, n * sizeof (float));
+  return apr_tensor_new_take (APR_DTYPE_F32, shape, 2, smaller != NULL ? smaller : data, n * sizeof (float));
 }
 
-/* The rows at some places. */
+/* The rows at some places; NULL where there is no memory. */
 static AprSampleRows *
-gather (const Place *places, gsize n)
+gather (const Place *places, gsize n, GError **error)
 {
   const AprSampleRows *first = places[0].rows;
-  AprSampleRows *self = rows_new (n, first->n_features, first->n_targets);
+  g_autoptr (AprSampleRows) self = rows_new (n, first->n_features, first->n_targets);
   gsize shape[2] = { first->n_features, n };
   AprDType dtype = APR_DTYPE_F32;
   gboolean weighted = FALSE;
@@ -144,29 +144,39 @@ gather (const Place *places, gsize n)
       dtype = MAX (dtype, apr_tensor_get_dtype (places[j].rows->x));
       weighted = weighted || (places[j].rows->weights != NULL && places[j].rows->weights[places[j].row] != 1);
     }
-  data = g_malloc_n (n * self->n_features, dtype == APR_DTYPE_F32 ? sizeof (float) : sizeof (double));
+  data = apr_memory_new (n, self->n_features * (dtype == APR_DTYPE_F32 ? sizeof (float) : sizeof (double)),
+                         "samples", error);
+  if (data == NULL)
+    return NULL;
   for (i = 0; i < self->n_features; i++)
     for (j = 0; j < n; j++)
       if (dtype == APR_DTYPE_F32)
         ((float *) data)[i * n + j] = (float) read_x (places[j].rows, i, places[j].row);
       else
         ((double *) data)[i * n + j] = read_x (places[j].rows, i, places[j].row);
-  take_x (self, take_values (data, dtype, shape));
+  if (!take_x (self, take_values (data, dtype, shape), error))
+    return NULL;
 
-  self->y = g_new (double, n * self->n_targets);
+  self->y = apr_memory_new (n, self->n_targets * sizeof *self->y, "targets", error);
+  if (self->y == NULL)
+    return NULL;
   for (i = 0; i < self->n_targets; i++)
     for (j = 0; j < n; j++)
       self->y[i * n + j] = places[j].rows->y[i * places[j].rows->n + places[j].row];
   if (weighted)
-    self->weights = g_new (double, n);
+    {
+      self->weights = apr_memory_new (n, sizeof *self->weights, "weights", error);
+      if (self->weights == NULL)
+        return NULL;
+    }
   for (j = 0; j < n && weighted; j++)
     self->weights[j] = places[j].rows->weights != NULL ? places[j].rows->weights[places[j].row] : 1;
 
-  return self;
+  return g_steal_pointer (&self);
 }
 
 AprSampleRows *
-apr_sample_rows_merge (AprSampleRows *one, AprSampleRows *other)
+apr_sample_rows_merge (AprSampleRows *one, AprSampleRows *other, GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gsize n = one->n + other->n;
@@ -176,23 +186,28 @@ apr_sample_rows_merge (AprSampleRows *one, AprSampleRows *other)
   if (one->n == 0 || other->n == 0)
     return apr_sample_rows_ref (one->n == 0 ? other : one);
 
-  places = g_new (Place, n);
+  places = apr_memory_new (n, sizeof *places, "samples to sort", error);
+  if (places == NULL)
+    return NULL;
   for (j = 0; j < n; j++)
     places[j] = j < one->n ? (Place){ one, j } : (Place){ other, j - one->n };
   qsort (places, n, sizeof *places, compare_places);
 
-  return gather (places, n);
+  return gather (places, n, error);
 }
 
-AprSampleRows *
-apr_sample_rows_subtract (AprSampleRows *self, AprSampleRows *other)
+gboolean
+apr_sample_rows_subtract (AprSampleRows *self, AprSampleRows *other, AprSampleRows **rest, GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  g_autofree Place *places = g_new (Place, self->n + 1);
+  g_autofree Place *places = apr_memory_new (self->n + 1, sizeof *places, "samples to keep", error);
   gsize n_taken = 0;
   gsize n = 0;
   gsize j;
 
+  *rest = NULL;
+  if (places == NULL)
+    return FALSE;
   /* Both are sorted. */
   for (j = 0; j < self->n; j++)
     {
@@ -203,9 +218,10 @@ apr_sample_rows_subtract (AprSampleRows *self, AprSampleRows *other)
         n++;
     }
   if (n_taken < other->n)
-    return NULL;
+    return TRUE;
 
-  return n > 0 ? gather (places, n) : rows_new (0, self->n_features, self->n_targets);
+  *rest = n > 0 ? gather (places, n, error) : rows_new (0, self->n_features, self->n_targets);
+  return *rest != NULL;
 }
 
 gboolean
@@ -456,16 +472,20 @@ transpose_x (const Samples *samples, guint n_threads, GError **error)
 }
 
 /* The samples that count. */
-static void
-keep (Samples *self)
+static gboolean
+keep (Samples *self, GError **error)
 {
   gsize j;
 
-  self->kept = g_new (gsize, self->x.n_rows);
+  self->kept = apr_memory_new (self->x.n_rows, sizeof *self->kept, "samples to sort", error);
+  if (self->kept == NULL)
+    return FALSE;
   for (j = 0; j < self->x.n_rows; j++)
     if (self->weights.data == NULL || apr_dtype_read_double (self->weights.dtype, self->weights.data, j) != 0)
       self->kept[self->n++] = j;
   g_qsort_with_data (self->kept, (gint) self->n, sizeof *self->kept, compare_samples, self);
+
+  return TRUE;
 }
 
 gboolean
@@ -489,7 +509,8 @@ apr_sample_rows_new (
       if (!apr_rows_check_weights (&samples.weights, error))
         return FALSE;
     }
-  keep (&samples);
+  if (!keep (&samples, error))
+    return FALSE;
   if (samples.n < samples.x.n_rows && !apr_rows_check_finite (&samples.x, error))
     return FALSE;
   if (!apr_rows_check_finite (&samples.y, error))
@@ -504,9 +525,8 @@ apr_sample_rows_new (
 
   rows = rows_new (samples.n, samples.x.n_columns, samples.y.n_columns);
   transposed = transpose_x (&samples, n_threads, error);
-  if (transposed == NULL)
+  if (transposed == NULL || !take_x (rows, transposed, error))
     return FALSE;
-  take_x (rows, transposed);
 
   rows->y = apr_memory_new (rows->n, rows->n_targets * sizeof (double), "targets", error);
   if (rows->y == NULL)
@@ -519,7 +539,11 @@ apr_sample_rows_new (
     weighted =
       weighted || apr_dtype_read_double (samples.weights.dtype, samples.weights.data, samples.kept[j]) != 1;
   if (weighted)
-    rows->weights = g_new (double, rows->n);
+    {
+      rows->weights = apr_memory_new (rows->n, sizeof *rows->weights, "weights", error);
+      if (rows->weights == NULL)
+        return FALSE;
+    }
   for (j = 0; j < rows->n && weighted; j++)
     rows->weights[j] = apr_dtype_read_double (samples.weights.dtype, samples.weights.data, samples.kept[j]);
   *self = g_steal_pointer (&rows);
@@ -528,16 +552,21 @@ apr_sample_rows_new (
 }
 
 AprTensor *
-apr_sample_rows_get_features (const AprSampleRows *self, const gsize *features, gsize n_features)
+apr_sample_rows_get_features (const AprSampleRows *self,
+                              const gsize *features,
+                              gsize n_features,
+                              GError **error)
 {
   gsize shape[2] = { self->n, n_features };
   AprDType dtype = apr_tensor_get_dtype (self->x);
-  gsize size = self->n * n_features * (dtype == APR_DTYPE_F32 ? sizeof (float) : sizeof (double));
-  gpointer to = g_malloc (size);
+  gsize row_size = n_features * (dtype == APR_DTYPE_F32 ? sizeof (float) : sizeof (double));
+  gpointer to = apr_memory_new (self->n, row_size, "samples", error);
   gsize first;
   gsize i;
   gsize j;
 
+  if (to == NULL)
+    return NULL;
   for (first = 0; first < n_features; first += BLOCK)
     for (j = 0; j < self->n; j++)
       for (i = first; i < MIN (first + BLOCK, n_features); i++)
@@ -546,42 +575,58 @@ apr_sample_rows_get_features (const AprSampleRows *self, const gsize *features, 
         else
           ((double *) to)[j * n_features + i] = self->doubles[features[i] * self->n + j];
 
-  return apr_tensor_new_take (dtype, shape, 2, to, size);
+  return apr_tensor_new_take (dtype, shape, 2, to, self->n * row_size);
 }
 
-AprTensor *
-apr_sample_rows_get_x (const AprSampleRows *self)
+/* All features, [n, n_features]. Returns: (transfer full) */
+static AprTensor *
+get_x (const AprSampleRows *self, GError **error)
 {
-  g_autofree gsize *all = g_new (gsize, self->n_features);
+  g_autofree gsize *all = apr_memory_new (self->n_features, sizeof *all, "features", error);
   gsize i;
 
+  if (all == NULL)
+    return NULL;
   for (i = 0; i < self->n_features; i++)
     all[i] = i;
 
-  return apr_sample_rows_get_features (self, all, self->n_features);
+  return apr_sample_rows_get_features (self, all, self->n_features, error);
 }
 
-AprTensor *
-apr_sample_rows_get_targets (const AprSampleRows *self)
+/* [n, n_targets]. Returns: (transfer full) */
+static AprTensor *
+get_targets (const AprSampleRows *self, GError **error)
 {
   gsize shape[2] = { self->n, self->n_targets };
-  gsize size = self->n * self->n_targets * sizeof (double);
-  double *to = g_malloc (size);
+  gsize row_size = self->n_targets * sizeof (double);
+  double *to = apr_memory_new (self->n, row_size, "targets", error);
   gsize i;
   gsize j;
 
+  if (to == NULL)
+    return NULL;
   for (i = 0; i < self->n_targets; i++)
     for (j = 0; j < self->n; j++)
       to[j * self->n_targets + i] = self->y[i * self->n + j];
 
-  return apr_tensor_new_take (APR_DTYPE_F64, shape, 2, to, size);
+  return apr_tensor_new_take (APR_DTYPE_F64, shape, 2, to, self->n * row_size);
 }
 
-AprTensor *
-apr_sample_rows_get_weights (const AprSampleRows *self)
+gboolean
+apr_sample_rows_get_weights (const AprSampleRows *self, AprTensor **weights, GError **error)
 {
-  return self->weights != NULL ? apr_tensor_new_from_doubles (self->weights, self->n, &self->n, 1, NULL)
-                               : NULL;
+  *weights =
+    self->weights != NULL ? apr_tensor_new_from_doubles (self->weights, self->n, &self->n, 1, error) : NULL;
+
+  return *weights != NULL || self->weights == NULL;
+}
+
+gboolean
+apr_sample_rows_get_all (
+  const AprSampleRows *self, AprTensor **x, AprTensor **y, AprTensor **weights, GError **error)
+{
+  return (*x = get_x (self, error)) != NULL && (*y = get_targets (self, error)) != NULL &&
+         apr_sample_rows_get_weights (self, weights, error);
 }
 
 AprExactSums *
@@ -595,12 +640,9 @@ apr_sample_rows_sum (const AprSampleRows *self, guint n_threads, GError **error)
   if (sums == NULL || self->n == 0)
     return g_steal_pointer (&sums);
 
-  x = apr_sample_rows_get_x (self);
-  y = apr_sample_rows_get_targets (self);
-  weights = apr_sample_rows_get_weights (self);
-
-  return apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT, &(AprRun){ .n_threads = n_threads },
-                                error)
+  return apr_sample_rows_get_all (self, &x, &y, &weights, error) &&
+             apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT,
+                                    &(AprRun){ .n_threads = n_threads }, error)
          ? g_steal_pointer (&sums)
          : NULL;
 }

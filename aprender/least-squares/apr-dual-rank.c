@@ -26,11 +26,14 @@ multiply_features (AprProducts *self,
                    GError **error)
 {
   gsize no_targets[2] = { rows->n, 0 };
-  g_autoptr (AprTensor) x = apr_sample_rows_get_features (rows, features, n_features);
+  g_autoptr (AprTensor) x = apr_sample_rows_get_features (rows, features, n_features, error);
   g_autoptr (AprTensor) y = apr_tensor_new_from_doubles (NULL, 0, no_targets, 2, NULL);
-  g_autoptr (AprTensor) weights = apr_sample_rows_get_weights (rows);
-  g_autoptr (AprExactSums) sums = apr_exact_sums_new (n_features, 0, error);
+  g_autoptr (AprTensor) weights = NULL;
+  g_autoptr (AprExactSums) sums = NULL;
 
+  if (x == NULL || !apr_sample_rows_get_weights (rows, &weights, error))
+    return FALSE;
+  sums = apr_exact_sums_new (n_features, 0, error);
   if (sums == NULL) /* GCOVR_EXCL_BR_LINE: there is no memory for so many samples */
     return FALSE;   /* GCOVR_EXCL_LINE: see above */
   if (!apr_exact_sums_update (sums, x, y, weights, APR_PRECISION_EXACT,

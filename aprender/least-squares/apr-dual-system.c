@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -103,9 +104,9 @@ get_k (const Making *self, gsize i, gsize j, mpz_t value)
   apr_exact_sums_get_entry (self->sums, 1 + i, 1 + j, value);
 }
 
-/* The features that take part: [their number, n]. Returns: (transfer full) */
+/* The features that take part: [their number, n]. Returns: (transfer full) (nullable): NULL where there is no memory */
 static AprTensor *
-select_features (const AprSampleRows *rows, const gboolean *excluded)
+select_features (const AprSampleRows *rows, const gboolean *excluded, GError **error)
 {
   gboolean floats = rows->floats != NULL;
   gsize row_size = rows->n * (floats ? sizeof (float) : sizeof (double));
@@ -118,7 +119,9 @@ select_features (const AprSampleRows *rows, const gboolean *excluded)
   if (shape[0] == rows->n_features)
     return apr_tensor_ref (rows->x);
 
-  data = g_malloc (shape[0] * row_size + 1);
+  data = apr_memory_new (shape[0], row_size, "samples", error);
+  if (data == NULL)
+    return NULL;
   for (i = 0, shape[0] = 0; i < rows->n_features; i++)
     if (!excluded[i])
       memcpy (data + shape[0]++ * row_size,
@@ -132,10 +135,14 @@ select_features (const AprSampleRows *rows, const gboolean *excluded)
 static gboolean
 multiply_samples (Making *self, const gboolean *excluded, const AprRun *run, GError **error)
 {
-  g_autoptr (AprTensor) x = select_features (self->system->rows, excluded);
-  gsize no_targets[2] = { apr_tensor_get_shape (x, NULL)[0], 0 };
-  g_autoptr (AprTensor) y = apr_tensor_new_from_doubles (NULL, 0, no_targets, 2, NULL);
+  g_autoptr (AprTensor) x = select_features (self->system->rows, excluded, error);
+  gsize no_targets[2] = { 0, 0 };
+  g_autoptr (AprTensor) y = NULL;
 
+  if (x == NULL)
+    return FALSE;
+  no_targets[0] = apr_tensor_get_shape (x, NULL)[0];
+  y = apr_tensor_new_from_doubles (NULL, 0, no_targets, 2, NULL);
   self->sums = apr_exact_sums_new (self->system->rows->n, 0, error);
   if (self->sums == NULL) /* GCOVR_EXCL_BR_LINE: there is no memory for so many samples */
     return FALSE;         /* GCOVR_EXCL_LINE: see above */

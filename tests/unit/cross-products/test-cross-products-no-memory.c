@@ -20,6 +20,22 @@ __wrap_apr_pages_new (gsize size, gboolean cleared)
   return left == 0 || (left < 0 && !fails_once) ? NULL : __real_apr_pages_new (size, cleared);
 }
 
+/* The same for what is counted in bytes. */
+static gint n_memories = G_MAXINT;
+
+gpointer __real_apr_memory_new (gsize n, gsize size, const char *what, GError **error);
+gpointer __wrap_apr_memory_new (gsize n, gsize size, const char *what, GError **error);
+
+gpointer
+__wrap_apr_memory_new (gsize n, gsize size, const char *what, GError **error)
+{
+  gboolean missing = g_atomic_int_add (&n_memories, -1) <= 0;
+
+  /* So many bytes that they cannot be counted: nobody is asked for them. */
+  return missing ? __real_apr_memory_new (G_MAXSIZE, 2, what, error)
+                 : __real_apr_memory_new (n, size, what, error);
+}
+
 typedef struct
 {
   const char *name;
@@ -118,6 +134,127 @@ test_no_memory (gconstpointer user_data)
   g_assert_cmpuint (n_failed, >, 0);
 }
 
+/* What is done with few samples, which a state keeps as they are. */
+typedef gboolean (*Act) (AprCrossProducts *state, AprCrossProducts *other, GError **error);
+
+static gboolean
+add_samples (AprCrossProducts *state, gsize n_rows, guint32 seed, GError **error)
+{
+  gsize n_features = apr_cross_products_get_n_features (state);
+  const Case c = { "few", DRAW_ORDINARY, APR_DTYPE_F64, n_rows, n_features };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprTensor) weights = NULL;
+  g_autofree double *values = g_new (double, n_rows);
+  gint n_left = g_atomic_int_get (&n_memories);
+  gsize i;
+
+  for (i = 0; i < n_rows; i++)
+    values[i] = g_rand_double (rand);
+  g_atomic_int_set (&n_memories, G_MAXINT);
+  x = draw_tensor (rand, &c, n_features, APR_DTYPE_F64);
+  y = draw_tensor (rand, &c, 1, APR_DTYPE_F64);
+  weights = vector_new (n_rows, values);
+  g_atomic_int_set (&n_memories, n_left);
+
+  return apr_cross_products_update (state, x, y, weights, NULL, error);
+}
+
+static gboolean
+merge (AprCrossProducts *state, AprCrossProducts *other, GError **error)
+{
+  return apr_cross_products_merge (state, other, error);
+}
+
+static gboolean
+subtract (AprCrossProducts *state, AprCrossProducts *other, GError **error)
+{
+  return apr_cross_products_subtract (state, other, error);
+}
+
+static gboolean
+update (AprCrossProducts *state, AprCrossProducts *other G_GNUC_UNUSED, GError **error)
+{
+  return add_samples (state, 7, 12, error);
+}
+
+/* More than a state keeps: they become sums. */
+static gboolean
+update_with_many (AprCrossProducts *state, AprCrossProducts *other G_GNUC_UNUSED, GError **error)
+{
+  return add_samples (state, apr_cross_products_get_n_features (state), 13, error);
+}
+
+static gboolean
+save_and_load (AprCrossProducts *state, AprCrossProducts *other G_GNUC_UNUSED, GError **error)
+{
+  g_autoptr (GBytes) bytes = apr_cross_products_to_bytes (state, error);
+  g_autoptr (AprCrossProducts) loaded = bytes != NULL ? apr_cross_products_from_bytes (bytes, error) : NULL;
+
+  gint n_left = g_atomic_int_get (&n_memories);
+
+  g_atomic_int_set (&n_memories, G_MAXINT);
+  g_assert_true (loaded == NULL || apr_cross_products_equal (loaded, state));
+  g_atomic_int_set (&n_memories, n_left);
+
+  return loaded != NULL;
+}
+
+static const struct
+{
+  const char *name;
+  Act act;
+  gsize n_features;
+} acts[] = {
+  { "merge", merge, 70 },
+  { "subtract", subtract, 70 },
+  { "update", update, 70 },
+  { "update-with-many", update_with_many, 70 },
+  { "save-and-load", save_and_load, 70 },
+  { "save-and-load-rows", save_and_load, 1024 }, /* so many that the file has the samples */
+};
+
+static void
+test_few_samples (gconstpointer user_data)
+{
+  Act act = acts[GPOINTER_TO_SIZE (user_data)].act;
+  gsize n_features = acts[GPOINTER_TO_SIZE (user_data)].n_features;
+  g_autoptr (AprCrossProducts) before = apr_cross_products_new (n_features, 1, NULL);
+  g_autoptr (AprCrossProducts) other = apr_cross_products_new (n_features, 1, NULL);
+  g_autoptr (AprCrossProducts) expected = NULL;
+  g_autoptr (GError) never = NULL;
+  gboolean ended = FALSE;
+  gint memory;
+
+  g_assert_true (add_samples (other, 8, 10, NULL));
+  g_assert_true (add_samples (before, 8, 10, NULL));
+  g_assert_true (add_samples (before, 9, 11, NULL));
+  expected = apr_cross_products_copy (before);
+  g_assert_true (act (expected, other, &never));
+  g_assert_no_error (never);
+
+  for (memory = 0; !ended; memory++)
+    {
+      g_autoptr (AprCrossProducts) state = apr_cross_products_copy (before);
+      g_autoptr (GError) error = NULL;
+      gboolean done;
+
+      g_atomic_int_set (&n_memories, memory);
+      done = act (state, other, &error);
+      ended = g_atomic_int_get (&n_memories) >= 0;
+      g_atomic_int_set (&n_memories, G_MAXINT);
+      if (ended)
+        g_assert_no_error (error);
+      else
+        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+      g_assert_cmpint (done, ==, ended);
+      g_assert_true (apr_cross_products_equal (state, done ? expected : before));
+    }
+  g_test_message ("%d times", memory);
+  g_assert_cmpint (memory, >, 3);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -130,6 +267,12 @@ main (int argc, char *argv[])
       g_autofree char *path = g_strconcat ("/cross-products-no-memory/", cases[i].name, NULL);
 
       g_test_add_data_func (path, &cases[i], test_no_memory);
+    }
+  for (i = 0; i < G_N_ELEMENTS (acts); i++)
+    {
+      g_autofree char *path = g_strconcat ("/cross-products-no-memory/few-samples/", acts[i].name, NULL);
+
+      g_test_add_data_func (path, GSIZE_TO_POINTER (i), test_few_samples);
     }
 
   return g_test_run ();
