@@ -129,7 +129,7 @@ get_rows (const Call *call, gsize which, gsize group, Scratch *scratch, AprRows 
   return to != NULL;
 }
 
-/* The same as a tensor. Returns: (transfer full) */
+/* The same as a tensor, which is to be freed before other rows are gathered. Returns: (transfer full) */
 static AprTensor *
 get_tensor (const Call *call, gsize which, const AprRows *rows)
 {
@@ -137,8 +137,8 @@ get_tensor (const Call *call, gsize which, const AprRows *rows)
   gsize first = (gsize) (rows->data - call->rows[which].data);
   g_autoptr (GBytes) all = g_bytes_ref (apr_tensor_get_bytes (call->data[which]));
   gsize size = rows->n_rows * get_row_size (rows);
-  GBytes *bytes =
-    call->groups.order == NULL ? g_bytes_new_from_bytes (all, first, size) : g_bytes_new (rows->data, size);
+  GBytes *bytes = call->groups.order == NULL ? g_bytes_new_from_bytes (all, first, size)
+                                             : g_bytes_new_static (rows->data, size);
 
   return apr_tensor_new_unchecked (rows->dtype, shape, rows->is_matrix ? 2 : 1, shape[0] * shape[1], bytes);
 }
