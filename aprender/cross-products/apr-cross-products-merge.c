@@ -39,10 +39,10 @@ apr_cross_products_copy (AprCrossProducts *self)
 }
 
 static gboolean
-have_equal_sums (AprCrossProducts *self, AprCrossProducts *other)
+have_equal_sums (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
-  g_autoptr (AprExactSums) sums = apr_cross_products_ref_sums (self, NULL);
-  g_autoptr (AprExactSums) other_sums = apr_cross_products_ref_sums (other, NULL);
+  g_autoptr (AprExactSums) sums = apr_cross_products_ref_sums (self, error);
+  g_autoptr (AprExactSums) other_sums = sums != NULL ? apr_cross_products_ref_sums (other, error) : NULL;
   g_autofree guint32 *words = NULL;
   g_autofree guint32 *other_words = NULL;
   gsize n_words;
@@ -50,26 +50,29 @@ have_equal_sums (AprCrossProducts *self, AprCrossProducts *other)
   gint first_word;
   gint other_first_word;
 
-  if (sums == other_sums || sums == NULL || other_sums == NULL)
-    return sums == other_sums && sums != NULL;
+  if (other_sums == NULL || sums == other_sums)
+    return other_sums != NULL;
 
-  words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL);
-  other_words = apr_exact_sums_to_words (other_sums, &n_other_words, &other_first_word, NULL);
+  words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL, error);
+  if (words == NULL && n_words > 0)
+    return FALSE;
+  other_words = apr_exact_sums_to_words (other_sums, &n_other_words, &other_first_word, NULL, error);
 
   return n_words == n_other_words && first_word == other_first_word &&
          (n_words == 0 ||
-          memcmp (words, other_words, n_words * apr_exact_sums_get_n_entries (sums) * sizeof (guint32)) == 0);
+          (other_words != NULL &&
+           memcmp (words, other_words, n_words * apr_exact_sums_get_n_entries (sums) * sizeof *words) == 0));
 }
 
 gboolean
-apr_cross_products_have_same_samples (AprCrossProducts *self, AprCrossProducts *other)
+apr_cross_products_have_same_samples (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
   if (self->n_samples != other->n_samples || self->weight_logs != other->weight_logs)
     return FALSE;
   if (self->rows != NULL && other->rows != NULL)
     return self->rows == other->rows || apr_sample_rows_equal (self->rows, other->rows);
 
-  return have_equal_sums (self, other);
+  return have_equal_sums (self, other, error);
 }
 
 /**
@@ -98,7 +101,7 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
       !apr_feature_names_equal (self->target_names, other->target_names))
     return FALSE;
 
-  return apr_cross_products_have_same_samples (self, other);
+  return apr_cross_products_have_same_samples (self, other, NULL);
 }
 
 /* No file holds more. */

@@ -194,8 +194,10 @@ void apr_cross_products_take (AprCrossProducts *self, AprExactSums *sums, AprSam
 /* The sum of the natural logarithms of the weights. */
 double apr_cross_products_get_weight_logs (AprCrossProducts *self);
 
-/* Whether states of the same widths have the same sums, and so, where both are exact, the same samples in any order. */
-gboolean apr_cross_products_have_same_samples (AprCrossProducts *self, AprCrossProducts *other);
+/* Whether states of the same widths have the same sums, and so, where both are exact, the same samples in any order.
+ * FALSE with an error where there is no memory to find that out. */
+gboolean
+apr_cross_products_have_same_samples (AprCrossProducts *self, AprCrossProducts *other, GError **error);
 
 /* What models are computed in: F32 where all X were F32, F16 or BF16, else F64; NONE without any. */
 AprDType apr_cross_products_get_dtype (AprCrossProducts *self);

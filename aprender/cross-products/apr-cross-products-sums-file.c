@@ -54,13 +54,21 @@ apr_cross_products_add_sums_to_writer (AprCrossProducts *self,
   gsize shape[2] = { apr_exact_sums_get_n_entries (self->sums), 0 };
   g_autofree guint32 *words = NULL;
   AprTrimmedWords trimmed_words;
+  GError *no_memory = NULL;
   gboolean added;
 
   if (sums == NULL)
     return FALSE;
 
-  words = apr_exact_sums_to_words (sums, &shape[1], first_word, cancellable);
-  *trimmed = apr_trimmed_words_init (&trimmed_words, words, shape[0], shape[1], cancellable);
+  words = apr_exact_sums_to_words (sums, &shape[1], first_word, cancellable, error);
+  if (words == NULL && shape[1] > 0)
+    return FALSE;
+  *trimmed = apr_trimmed_words_init (&trimmed_words, words, shape[0], shape[1], cancellable, &no_memory);
+  if (no_memory != NULL)
+    {
+      g_propagate_error (error, no_memory);
+      return FALSE;
+    }
   if (*trimmed)
     {
       added = !g_cancellable_set_error_if_cancelled (cancellable, error) &&
@@ -162,6 +170,7 @@ load_trimmed (
   g_autoptr (AprTensor) sums = sizes != NULL ? get_bytes (reader, prefix, SUMS, G_MAXSIZE, error) : NULL;
   g_autofree guint32 *words = NULL;
   AprTrimmedWords trimmed = { .n_numbers = n_entries };
+  GError *no_memory = NULL;
   gsize n_words;
 
   if (sums == NULL)
@@ -170,15 +179,19 @@ load_trimmed (
   trimmed.starts = (guint8 *) g_bytes_get_data (apr_tensor_get_bytes (starts), NULL);
   trimmed.sizes = (guint8 *) g_bytes_get_data (apr_tensor_get_bytes (sizes), NULL);
   trimmed.bytes = (guint8 *) g_bytes_get_data (apr_tensor_get_bytes (sums), &trimmed.n_bytes);
-  words = apr_trimmed_words_expand (&trimmed, &n_words, g_cancellable_get_current ());
+  words = apr_trimmed_words_expand (&trimmed, &n_words, g_cancellable_get_current (), &no_memory);
+  if (no_memory != NULL)
+    {
+      g_propagate_error (error, no_memory);
+      return FALSE;
+    }
   if (g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
     return FALSE;
   if (words == NULL || first_word + (gint) n_words > APR_EXACT_SUMS_MAX_WORD)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
                    "The tensors “%s%s” and “%s%s” do not fit the %" G_GSIZE_FORMAT
-                   " bytes of “%s%s”, or stand for more than %d times as much as all three hold, or for more "
-                   "memory than there is",
+                   " bytes of “%s%s”, or stand for more than %d times as much as all three hold",
                    prefix, STARTS, prefix, SIZES, trimmed.n_bytes, prefix, SUMS, APR_TRIMMED_WORDS_MAX_RATIO);
       return FALSE;
     }

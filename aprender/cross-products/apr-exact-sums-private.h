@@ -118,11 +118,10 @@ AprExactSums *apr_exact_sums_copy (const AprExactSums *self, GError **error);
 const gint64 *apr_exact_sums_get_limbs (const AprExactSums *self, gsize *n_limbs, gint *first_limb);
 
 /* The one way to write these sums: for each entry @n_words 32-bit words in two's complement, the least first, as few as
- * serve for all, in units of 2^(32 @first_word). Returns: (transfer full): what means nothing where it is cancelled */
-guint32 *apr_exact_sums_to_words (const AprExactSums *self,
-                                  gsize *n_words,
-                                  gint *first_word,
-                                  GCancellable *cancellable);
+ * serve for all, in units of 2^(32 @first_word). Returns: (transfer full) (nullable): what means nothing where it is
+ * cancelled; %NULL without words, and where there is no memory for @n_words */
+guint32 *apr_exact_sums_to_words (
+  const AprExactSums *self, gsize *n_words, gint *first_word, GCancellable *cancellable, GError **error);
 
 /* The same back; @first_word and @first_word + @n_words must be within APR_EXACT_SUMS_MAX_WORD. */
 gboolean apr_exact_sums_set_words (

@@ -532,10 +532,8 @@ is_sign_from (const gint64 *limbs, gsize n_limbs, gsize i)
 }
 
 guint32 *
-apr_exact_sums_to_words (const AprExactSums *self,
-                         gsize *n_words,
-                         gint *first_word,
-                         GCancellable *cancellable)
+apr_exact_sums_to_words (
+  const AprExactSums *self, gsize *n_words, gint *first_word, GCancellable *cancellable, GError **error)
 {
   gsize lowest = self->n_limbs;
   gsize end = 0;
@@ -565,8 +563,8 @@ apr_exact_sums_to_words (const AprExactSums *self,
 
   *n_words = end - lowest;
   *first_word = self->first_limb + (gint) lowest;
-  words = g_new (guint32, self->n_entries * *n_words);
-  for (entry = 0; entry < self->n_entries && !is_cancelled (cancellable, entry); entry++)
+  words = apr_memory_new (self->n_entries, *n_words * sizeof *words, "sums", error);
+  for (entry = 0; words != NULL && entry < self->n_entries && !is_cancelled (cancellable, entry); entry++)
     for (i = 0; i < *n_words; i++)
       words[entry * *n_words + i] = (guint32) self->limbs[entry * self->n_limbs + lowest + i];
 

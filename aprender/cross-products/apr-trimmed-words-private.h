@@ -23,14 +23,21 @@ typedef struct
 #define APR_TRIMMED_WORDS_MAX_RATIO 16
 
 /* Whether it is worth it: FALSE, with nothing to clear, where less than a quarter would be saved, or too much, or it is
- * cancelled before that is known; what is cancelled later means nothing. */
-gboolean apr_trimmed_words_init (
-  AprTrimmedWords *self, const guint32 *words, gsize n_numbers, gsize n_words, GCancellable *cancellable);
+ * cancelled before that is known, and with an error where there is no memory; what is cancelled later means nothing. */
+gboolean apr_trimmed_words_init (AprTrimmedWords *self,
+                                 const guint32 *words,
+                                 gsize n_numbers,
+                                 gsize n_words,
+                                 GCancellable *cancellable,
+                                 GError **error);
 
 void apr_trimmed_words_clear (AprTrimmedWords *self);
 
 /* The words again, as few as serve. Returns: (transfer full) (nullable): %NULL where the sizes do not fit each other
- * or are none that apr_trimmed_words_init() makes, there is no memory, or it is cancelled. */
-guint32 *apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words, GCancellable *cancellable);
+ * or are none that apr_trimmed_words_init() makes, or it is cancelled, and with an error where there is no memory */
+guint32 *apr_trimmed_words_expand (const AprTrimmedWords *self,
+                                   gsize *n_words,
+                                   GCancellable *cancellable,
+                                   GError **error);
 
 G_END_DECLS

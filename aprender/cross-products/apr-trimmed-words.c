@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
+
 /* What the header of a file says of two more tensors. */
 #define HEADER_BYTES 256
 
@@ -47,8 +49,12 @@ is_in_proportion (gsize size, gsize n_numbers, gsize n_bytes)
 }
 
 gboolean
-apr_trimmed_words_init (
-  AprTrimmedWords *self, const guint32 *words, gsize n_numbers, gsize n_words, GCancellable *cancellable)
+apr_trimmed_words_init (AprTrimmedWords *self,
+                        const guint32 *words,
+                        gsize n_numbers,
+                        gsize n_words,
+                        GCancellable *cancellable,
+                        GError **error)
 {
   guint32 little[APR_TRIMMED_WORDS_MAX];
   gsize n = n_words * sizeof (guint32);
@@ -68,9 +74,14 @@ apr_trimmed_words_init (
     return FALSE;
 
   self->n_numbers = n_numbers;
-  self->starts = g_malloc (n_numbers);
-  self->sizes = g_malloc (n_numbers);
-  self->bytes = g_malloc (n_bytes - 2 * n_numbers);
+  self->starts = apr_memory_new (n_numbers, 1, "sums", error);
+  self->sizes = self->starts != NULL ? apr_memory_new (n_numbers, 1, "sums", error) : NULL;
+  self->bytes = self->sizes != NULL ? apr_memory_new (n_bytes - 2 * n_numbers, 1, "sums", error) : NULL;
+  if (self->bytes == NULL)
+    {
+      apr_trimmed_words_clear (self);
+      return FALSE;
+    }
   for (i = 0; i < n_numbers && !is_cancelled (cancellable, i); i++)
     {
       gsize size = trim (words + i * n_words, n_words, &start);
@@ -96,18 +107,21 @@ apr_trimmed_words_clear (AprTrimmedWords *self)
 }
 
 guint32 *
-apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words, GCancellable *cancellable)
+apr_trimmed_words_expand (const AprTrimmedWords *self,
+                          gsize *n_words,
+                          GCancellable *cancellable,
+                          GError **error)
 {
   const guint8 *bytes = self->bytes;
-  g_autofree guint8 *starts = g_try_malloc (MAX (self->n_numbers, 1));
-  g_autofree guint8 *sizes = g_try_malloc (MAX (self->n_numbers, 1));
+  g_autofree guint8 *starts = apr_memory_new (self->n_numbers, 1, "sums", error);
+  g_autofree guint8 *sizes = starts != NULL ? apr_memory_new (self->n_numbers, 1, "sums", error) : NULL;
   gsize n_bytes = 0;
   guint max_end = 0;
   guint32 *words;
   gsize size;
   gsize i;
 
-  if (starts == NULL || sizes == NULL)
+  if (sizes == NULL)
     return NULL;
 
   /* They may be those of a mapped file: another program must not change what has been checked. */
@@ -127,7 +141,7 @@ apr_trimmed_words_expand (const AprTrimmedWords *self, gsize *n_words, GCancella
       !is_in_proportion (size, self->n_numbers, n_bytes))
     return NULL;
 
-  words = g_try_malloc (MAX (size, 1));
+  words = apr_memory_new (size, 1, "sums", error);
   for (i = 0; i < self->n_numbers && words != NULL; i++)
     {
       guint8 *number = (guint8 *) (words + i * *n_words);

@@ -37,6 +37,7 @@ check_sums (AprCrossProducts *fitted,
   g_autoptr (AprCrossProducts) state = NULL;
   guint64 n_samples = count_samples (x, sample_weight);
   guint64 n_fitted = apr_cross_products_get_n_samples (fitted);
+  GError *no_memory = NULL;
 
   if (n_samples != n_fitted)
     {
@@ -56,12 +57,15 @@ check_sums (AprCrossProducts *fitted,
   apr_cross_products_set_n_threads (state, run->n_threads);
   if (!apr_cross_products_update (state, x, y, sample_weight, run->cancellable, error))
     return FALSE;
-  if (apr_cross_products_have_same_samples (state, fitted))
+  if (apr_cross_products_have_same_samples (state, fitted, &no_memory))
     return TRUE;
 
-  g_set_error_literal (
-    error, APR_ERROR, APR_ERROR_STATE,
-    "X, y and the weights are not those that the model was fitted to: the sums of their products differ");
+  if (no_memory != NULL)
+    g_propagate_error (error, no_memory);
+  else
+    g_set_error_literal (
+      error, APR_ERROR, APR_ERROR_STATE,
+      "X, y and the weights are not those that the model was fitted to: the sums of their products differ");
   return FALSE;
 }
 

@@ -243,7 +243,7 @@ compare (const Problem *self, guint index, GRand *rand, gboolean *failed)
 
       if (sums != NULL)
         {
-          words = apr_exact_sums_to_words (sums, &size, &first, NULL);
+          words = apr_exact_sums_to_words (sums, &size, &first, NULL, NULL);
           size *= apr_exact_sums_get_n_entries (sums) * sizeof *words;
         }
       if (k == 0)

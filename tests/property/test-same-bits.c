@@ -341,7 +341,7 @@ check_kernels (const Samples *samples)
 
         g_assert_true (apr_exact_sums_update_with (sums, x, y, NULL, APR_PRECISION_EXACT, kernels[k],
                                                    &(AprRun){ .n_threads = n_threads[t] }, NULL));
-        words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL);
+        words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL, NULL);
         if (expected == NULL)
           {
             n_expected = n_words;

@@ -81,7 +81,7 @@ test_double_is_the_same_everywhere (void)
 
             g_assert_true (apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_DOUBLE, *kernel,
                                                        &(AprRun){ .n_threads = threads[i] }, NULL));
-            words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL);
+            words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL, NULL);
             if (expected_words == NULL)
               {
                 expected_words = g_steal_pointer (&words);
@@ -102,7 +102,7 @@ test_double_is_the_same_everywhere (void)
       {
         gsize n_words;
         gint first_word;
-        g_autofree guint32 *words = apr_exact_sums_to_words (expected, &n_words, &first_word, NULL);
+        g_autofree guint32 *words = apr_exact_sums_to_words (expected, &n_words, &first_word, NULL, NULL);
 
         g_assert_true (n_words != n_expected || first_word != expected_first ||
                        memcmp (words, expected_words,

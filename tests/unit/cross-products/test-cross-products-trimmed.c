@@ -371,7 +371,7 @@ test_changed_meanwhile (void)
       gsize n_words;
 
       /* Who writes past the end of the words writes over what the allocator knows of them. */
-      g_free (apr_trimmed_words_expand (&trimmed, &n_words, NULL));
+      g_free (apr_trimmed_words_expand (&trimmed, &n_words, NULL, NULL));
     }
   g_assert_cmpint (kill (child, SIGKILL), ==, 0);
   g_assert_cmpint (waitpid (child, NULL, 0), ==, child);

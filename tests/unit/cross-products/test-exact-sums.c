@@ -300,7 +300,7 @@ test_adds_until_top_is_full (void)
     }
   mpz_clear (entry);
 
-  written = apr_exact_sums_to_words (one, &n_words, &first_word, NULL);
+  written = apr_exact_sums_to_words (one, &n_words, &first_word, NULL, NULL);
   g_assert_cmpuint (n_words, ==, 1);
   g_assert_cmpint (first_word, ==, -5);
   g_assert_cmpmem (written, sizeof words, words, sizeof words);
@@ -325,7 +325,7 @@ test_carries_signs_far_up (void)
   g_assert_true (apr_exact_sums_set_words (other, high, 1, 3, NULL));
   g_assert_true (apr_exact_sums_add (sums, other, 1, NULL));
 
-  words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL);
+  words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL, NULL);
   g_assert_cmpint (first_word, ==, -10);
   g_assert_cmpuint (n_words, ==, 14);
   for (entry = 0; entry < 6; entry++)

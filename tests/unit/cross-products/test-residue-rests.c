@@ -198,8 +198,8 @@ assert_equal (AprExactSums *one, AprExactSums *other)
   gsize other_size;
   gint first;
   gint other_first;
-  g_autofree guint32 *words = apr_exact_sums_to_words (one, &size, &first, NULL);
-  g_autofree guint32 *other_words = apr_exact_sums_to_words (other, &other_size, &other_first, NULL);
+  g_autofree guint32 *words = apr_exact_sums_to_words (one, &size, &first, NULL, NULL);
+  g_autofree guint32 *other_words = apr_exact_sums_to_words (other, &other_size, &other_first, NULL, NULL);
   gsize n = apr_exact_sums_get_n_entries (one) * sizeof *words;
 
   g_assert_cmpmem (words, size * n, other_words, other_size * n);

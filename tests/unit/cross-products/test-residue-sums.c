@@ -144,7 +144,7 @@ sum (const AprSumsKernel *kernel,
   g_assert_true (apr_exact_sums_update_with (sums, x, y, weights, APR_PRECISION_EXACT, kernel,
                                              &(AprRun){ .n_threads = n_threads }, &error));
   g_assert_no_error (error);
-  words = apr_exact_sums_to_words (sums, size, first, NULL);
+  words = apr_exact_sums_to_words (sums, size, first, NULL, NULL);
   *size *= apr_exact_sums_get_n_entries (sums) * sizeof *words;
 
   return words;

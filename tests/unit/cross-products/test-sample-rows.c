@@ -143,8 +143,9 @@ assert_same_sums (AprCrossProducts *state, const AprExactSums *expected)
   gsize n_expected;
   gint first_word;
   gint first_expected;
-  g_autofree guint32 *words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL);
-  g_autofree guint32 *expected_words = apr_exact_sums_to_words (expected, &n_expected, &first_expected, NULL);
+  g_autofree guint32 *words = apr_exact_sums_to_words (sums, &n_words, &first_word, NULL, NULL);
+  g_autofree guint32 *expected_words =
+    apr_exact_sums_to_words (expected, &n_expected, &first_expected, NULL, NULL);
 
   g_assert_cmpint (first_word, ==, first_expected);
   g_assert_cmpmem (words, n_words * apr_exact_sums_get_n_entries (sums) * sizeof *words, expected_words,
