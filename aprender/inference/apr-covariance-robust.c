@@ -7,6 +7,7 @@
 
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-number-private.h"
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
@@ -72,17 +73,21 @@ find_roots (const AprInference *inference,
 {
   gsize n = apr_tensor_get_shape (x, NULL)[0];
   gboolean corrected = kind == APR_COVARIANCE_HC2 || kind == APR_COVARIANCE_HC3;
-  g_autofree double *values = g_new (double, n);
-  g_autofree double *leverages = corrected ? g_new (double, n) : NULL;
+  g_autofree double *values = apr_memory_new (n, sizeof *values, "residuals", error);
+  g_autofree double *leverages = NULL;
   double max = 0;
   int top;
   gsize i;
 
-  if (!apr_inference_find_residuals (inference, source, x, y, sample_weight, target, run, values, exponent,
-                                     error))
+  if (values == NULL || !apr_inference_find_residuals (inference, source, x, y, sample_weight, target, run,
+                                                       values, exponent, error))
     return NULL;
-  if (corrected && !apr_inference_get_leverages (inference, x, run, leverages, error))
-    return NULL;
+  if (corrected)
+    {
+      leverages = apr_memory_new (n, sizeof *leverages, "leverages", error);
+      if (leverages == NULL || !apr_inference_get_leverages (inference, x, run, leverages, error))
+        return NULL;
+    }
   for (i = 0; i < n; i++)
     {
       double weight = sample_weight != NULL ? apr_tensor_get_double (sample_weight, i, NULL) : 1;

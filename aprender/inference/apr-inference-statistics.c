@@ -123,11 +123,12 @@ new_undefined (gsize n)
   return values;
 }
 
+/* Takes *@values. */
 static void
-take_vector (AprTensor **tensor, const double *values, gsize n)
+take_vector (AprTensor **tensor, double **values, gsize n)
 {
   apr_tensor_unref (*tensor);
-  *tensor = apr_tensor_new_from_doubles (values, n, &n, 1, NULL);
+  *tensor = apr_tensor_new_take (APR_DTYPE_F64, &n, 1, g_steal_pointer (values), n * sizeof (double));
 }
 
 double *
@@ -162,7 +163,7 @@ describe_minimum_norm (const AprInference *self, gsize target, AprRegressionStat
     values[0] = apr_tensor_get_double (self->intercept, target, NULL);
   for (i = 0; i < n_features; i++)
     values[self->first + i] = apr_tensor_get_double (self->coefficients, target * n_features + i, NULL);
-  take_vector (&statistics->minimum_norm, values, self->n_terms);
+  take_vector (&statistics->minimum_norm, &values, self->n_terms);
 }
 
 /* A matrix of more terms is not made where most of it would be undefined. */
@@ -270,11 +271,6 @@ describe_terms (const AprInference *self,
       p_values[term] = apr_t_two_sided (t_values[term], (double) self->df_residual);
     }
 
-  take_vector (&statistics->coefficients, coefficients, n_terms);
-  take_vector (&statistics->standard_errors, standard_errors, n_terms);
-  take_vector (&statistics->t_values, t_values, n_terms);
-  take_vector (&statistics->p_values, p_values, n_terms);
-  take_vector (&statistics->variance_inflation, inflation, n_terms);
   for (i = 0; i < n_terms; i++)
     {
       double reach = t * standard_errors[i];
@@ -286,6 +282,11 @@ describe_terms (const AprInference *self,
       g_ptr_array_add (statistics->items, apr_term_new (self->names[i], values));
     }
 
+  take_vector (&statistics->coefficients, &coefficients, n_terms);
+  take_vector (&statistics->standard_errors, &standard_errors, n_terms);
+  take_vector (&statistics->t_values, &t_values, n_terms);
+  take_vector (&statistics->p_values, &p_values, n_terms);
+  take_vector (&statistics->variance_inflation, &inflation, n_terms);
   apr_tensor_unref (statistics->covariance);
   statistics->covariance = apr_tensor_new_take (APR_DTYPE_F64, square, 2, g_steal_pointer (&covariances),
                                                 n_covariances * sizeof (double));
@@ -365,13 +366,18 @@ test_features (const AprInference *self, const AprRun *run, AprRegressionStatist
 {
   gsize n_rows = statistics->df_model;
   gsize left_out = self->first > 0 ? 0 : self->n;
-  g_autofree double *factors = g_new0 (double, n_rows * self->n + 1);
-  g_autofree double *values = g_new0 (double, n_rows + 1);
+  g_autofree double *factors = NULL;
+  g_autofree double *values = NULL;
   g_autoptr (AprHypothesisTest) test = NULL;
   gboolean independent;
   gsize i;
 
   if (isnan (statistics->f_statistic))
+    return;
+
+  factors = apr_run_new_doubles (run, n_rows, self->n);
+  values = apr_run_new_doubles (run, n_rows, 1);
+  if (factors == NULL || values == NULL)
     return;
 
   for (i = 0; i < self->n && self->constant != NULL; i++)

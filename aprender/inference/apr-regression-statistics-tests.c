@@ -80,17 +80,16 @@ check_shapes (
 
 /* The rows by position. A term that depends on others has no coefficient. */
 static double *
-read_factors (const AprInference *inference, AprTensor *factors, gsize n_rows, GError **error)
+read_factors (
+  const AprInference *inference, AprTensor *factors, gsize n_rows, const AprRun *run, GError **error)
 {
   g_autofree gsize *position = g_new (gsize, inference->n_terms);
-  g_autofree double *rows = NULL;
-  gsize n_numbers;
+  g_autofree double *rows = apr_run_new_doubles (run, n_rows, inference->n);
   gsize i;
   gsize j;
 
-  if (!g_size_checked_mul (&n_numbers, n_rows, inference->n + 1))
-    g_assert_not_reached ();
-  rows = g_new0 (double, n_numbers);
+  if (apr_run_set_error_if_cancelled (run, error))
+    return NULL;
   for (i = 0; i < inference->n_terms; i++)
     position[i] = G_MAXSIZE;
   for (i = 0; i < inference->n; i++)
@@ -150,7 +149,7 @@ test_hypothesis (AprRegressionStatistics *self,
       !check_numbers ("The tensor of the factors", factors, error) ||
       (values != NULL && !check_numbers ("The tensor of the values", values, error)))
     return NULL;
-  rows = read_factors (inference, factors, n_rows, error);
+  rows = read_factors (inference, factors, n_rows, &run, error);
   if (rows == NULL)
     return NULL;
 

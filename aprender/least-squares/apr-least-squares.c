@@ -171,8 +171,8 @@ apr_least_squares_solve (AprLeastSquares *self,
   apr_products_init (&products, sums, options->fit_intercept, options->alpha, run);
   n_features = products.n_features;
   rank_tolerance = find_rank_tolerance (options, n_features);
-  self->coefficients = g_new0 (double, n_features *products.n_targets);
-  self->intercepts = g_new0 (double, products.n_targets);
+  self->coefficients = apr_run_new_doubles (run, products.n_targets, n_features);
+  self->intercepts = apr_run_new_doubles (run, products.n_targets, 1);
   self->rank = n_features;
   self->correctly_rounded = !options->rounded;
 
@@ -272,8 +272,8 @@ apr_least_squares_solve_rows (AprLeastSquares *self,
   gsize n_left;
   gsize i;
 
-  self->coefficients = g_new0 (double, n_features * rows->n_targets);
-  self->intercepts = g_new0 (double, rows->n_targets);
+  self->coefficients = apr_run_new_doubles (run, rows->n_targets, n_features);
+  self->intercepts = apr_run_new_doubles (run, rows->n_targets, 1);
   self->rank = n_features;
   self->correctly_rounded = TRUE;
   if (!apr_dual_find_constants (rows, options->fit_intercept, rank_tolerance, run, excluded, error))

@@ -291,6 +291,8 @@ solve_until_solved (const Case *c, const Data *data)
         question += runs_slowly () ? 3 : 1;
       for (fails_once = FALSE; solve_until (c, data, way, G_MAXINT, matrix); fails_once = !fails_once)
         matrix += fails_once;
+      /* The coefficients and the intercepts are two of them. */
+      g_assert_cmpint (matrix, >=, way == FROM_SUMS ? 5 : way == FROM_ROWS ? 3 : 1);
       g_test_message ("%d questions, %d matrices", question - 1, matrix);
     }
 }
