@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-safetensors-error-private.h"
 
+#include "aprender/base/apr-error.h"
+
 /* What an error has beside its code and message: the offset, where it is known. GLib puts it before the error, aligned
  * to two words, which its size is a multiple of. */
 typedef struct
@@ -83,7 +85,8 @@ apr_safetensors_error_set_offset (GError **error, guint64 offset)
 {
   Place *place;
 
-  if (error == NULL)
+  /* That there is no memory has no place. */
+  if (error == NULL || g_error_matches (*error, APR_ERROR, APR_ERROR_NO_MEMORY))
     return;
   /* What callers have just set. */
   g_assert ((*error)->domain == APR_SAFETENSORS_ERROR);

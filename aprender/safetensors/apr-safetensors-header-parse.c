@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/base/apr-error.h"
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
 #include "aprender/safetensors/apr-safetensors-error-private.h"
 #include "aprender/safetensors/apr-safetensors-header-private.h"
@@ -19,91 +21,122 @@ typedef struct
   gboolean has_metadata;
 } Parser;
 
-static void
-grow_slots (AprSafetensorsTable *self)
+static gboolean
+grow_slots (AprSafetensorsTable *self, GError **error)
 {
-  g_autofree AprSafetensorsSlot *old = self->slots;
-  gsize n_old = self->n_slots;
+  gsize n_slots = MAX (16, self->n_slots * 2);
+  AprSafetensorsSlot *slots = apr_memory_new (n_slots, sizeof *slots, "a header", error);
   gsize i, j;
 
-  self->n_slots = MAX (16, n_old * 2);
-  self->slots = g_new0 (AprSafetensorsSlot, self->n_slots);
-  for (i = 0; i < n_old; i++)
-    if (old[i].index_and_one != 0)
+  if (slots == NULL)
+    return FALSE;
+  memset (slots, 0, n_slots * sizeof *slots);
+  for (i = 0; i < self->n_slots; i++)
+    if (self->slots[i].index_and_one != 0)
       {
-        for (j = old[i].hash & (self->n_slots - 1); self->slots[j].index_and_one != 0;
-             j = (j + 1) & (self->n_slots - 1))
+        for (j = self->slots[i].hash & (n_slots - 1); slots[j].index_and_one != 0;
+             j = (j + 1) & (n_slots - 1))
           ;
-        self->slots[j] = old[i];
+        slots[j] = self->slots[i];
       }
+  g_free (self->slots);
+  self->slots = slots;
+  self->n_slots = n_slots;
+  return TRUE;
 }
 
-/* Adds a string to the pool of names and returns its index there. */
-static guint32
-add_string (AprSafetensorsHeader *self, const AprJsonString *string)
+/* Returns @n elements with room for @n_more, where they are or elsewhere; NULL, and they are where they were, where
+ * there is no memory. */
+static gpointer
+reserve (gpointer elements, gsize n, gsize n_more, gsize *max, gsize size, GError **error)
 {
-  gsize place = self->n_names;
+  gsize larger_max = MAX (MAX (16, 2 * *max), n + n_more);
+  gpointer larger;
 
-  if (self->max_names - place <= string->length)
-    {
-      self->max_names = MAX (256, 2 * self->max_names + string->length + 1);
-      self->names = g_realloc (self->names, self->max_names);
-    }
-  memcpy (self->names + place, string->text, string->length);
-  self->names[place + string->length] = '\0';
-  self->n_names += string->length + 1;
-  return (guint32) place;
+  if (n_more <= *max - n)
+    return elements;
+  larger = g_try_realloc_n (elements, larger_max, size);
+  if (larger == NULL)
+    g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
+                 "There is no memory for a header of %" G_GSIZE_FORMAT " bytes", larger_max * size);
+  else
+    *max = larger_max;
+  return larger;
 }
 
-/* Adds a name to the pool, and to the table unless it is there. Returns whether it was new. */
+/* Adds a string to the pool of names, where it is at @place. */
 static gboolean
-add_name (AprSafetensorsHeader *self, AprSafetensorsTable *table, const AprJsonString *name, guint32 *place)
+add_string (AprSafetensorsHeader *self, const AprJsonString *string, guint32 *place, GError **error)
+{
+  char *names = reserve (self->names, self->n_names, string->length + 1, &self->max_names, 1, error);
+
+  if (names == NULL)
+    return FALSE;
+  self->names = names;
+  names += self->n_names;
+  memcpy (names, string->text, string->length);
+  names[string->length] = '\0';
+  *place = (guint32) self->n_names;
+  self->n_names += string->length + 1;
+  return TRUE;
+}
+
+/* Adds a name to the pool, and to the table unless it is there. */
+static gboolean
+add_name (AprSafetensorsHeader *self,
+          AprSafetensorsTable *table,
+          const AprJsonString *name,
+          guint32 *place,
+          gboolean *is_new,
+          GError **error)
 {
   AprSafetensorsSlot *slot;
   guint32 hash;
 
-  *place = add_string (self, name);
-  if (2 * table->n_names >= table->n_slots)
-    grow_slots (table);
+  if (!add_string (self, name, place, error) ||
+      (2 * table->n_names >= table->n_slots && !grow_slots (table, error)))
+    return FALSE;
   hash = apr_safetensors_header_hash (self->names + *place, name->length);
   slot = apr_safetensors_table_find (table, self->names, self->names + *place, hash);
-  if (slot->index_and_one != 0)
-    return FALSE;
-  *slot = (AprSafetensorsSlot){ hash, *place, (guint32) ++table->n_names };
+  *is_new = slot->index_and_one == 0;
+  if (*is_new)
+    *slot = (AprSafetensorsSlot){ hash, *place, (guint32) ++table->n_names };
   return TRUE;
 }
 
-static void
-add_dim (AprSafetensorsHeader *self, gsize dim)
+static gboolean
+add_dim (AprSafetensorsHeader *self, gsize dim, GError **error)
 {
-  if (self->n_dims == self->max_dims)
-    {
-      self->max_dims = MAX (16, 2 * self->max_dims);
-      self->dims = g_renew (gsize, self->dims, self->max_dims);
-    }
-  self->dims[self->n_dims++] = dim;
+  gsize *dims = reserve (self->dims, self->n_dims, 1, &self->max_dims, sizeof *dims, error);
+
+  if (dims == NULL)
+    return FALSE;
+  self->dims = dims;
+  dims[self->n_dims++] = dim;
+  return TRUE;
 }
 
 static AprSafetensorsEntry *
-add_entry (AprSafetensorsHeader *self)
+add_entry (AprSafetensorsHeader *self, GError **error)
 {
-  if (self->n_entries == self->max_entries)
-    {
-      self->max_entries = MAX (8, 2 * self->max_entries);
-      self->entries = g_renew (AprSafetensorsEntry, self->entries, self->max_entries);
-    }
-  return &self->entries[self->n_entries];
+  AprSafetensorsEntry *entries =
+    reserve (self->entries, self->n_entries, 1, &self->max_entries, sizeof *entries, error);
+
+  if (entries == NULL)
+    return NULL;
+  self->entries = entries;
+  return &entries[self->n_entries];
 }
 
 static AprSafetensorsPair *
-add_pair (AprSafetensorsHeader *self)
+add_pair (AprSafetensorsHeader *self, GError **error)
 {
-  if (self->n_pairs == self->max_pairs)
-    {
-      self->max_pairs = MAX (8, 2 * self->max_pairs);
-      self->pairs = g_renew (AprSafetensorsPair, self->pairs, self->max_pairs);
-    }
-  return &self->pairs[self->n_pairs++];
+  AprSafetensorsPair *pairs = reserve (self->pairs, self->n_pairs, 1, &self->max_pairs, sizeof *pairs, error);
+
+  if (pairs == NULL)
+    return NULL;
+  self->pairs = pairs;
+  return &pairs[self->n_pairs++];
 }
 
 static gboolean
@@ -117,8 +150,11 @@ static gboolean
 begin_entry (Parser *parser, const AprJsonString *name, GError **error)
 {
   AprSafetensorsHeader *header = parser->header;
-  AprSafetensorsEntry *entry = add_entry (header);
+  AprSafetensorsEntry *entry = add_entry (header, error);
+  gboolean is_new;
 
+  if (entry == NULL)
+    return FALSE;
   if (has_nul (name))
     {
       g_autofree char *display = apr_json_display (name->text, name->length);
@@ -126,7 +162,9 @@ begin_entry (Parser *parser, const AprJsonString *name, GError **error)
       return apr_json_cursor_fail (&parser->cursor, APR_SAFETENSORS_ERROR_NAME, error,
                                    "a tensor's name with a NUL: “%s”", display);
     }
-  if (!add_name (header, &header->table, name, &entry->name))
+  if (!add_name (header, &header->table, name, &entry->name, &is_new, error))
+    return FALSE;
+  if (!is_new)
     return refuse (header, entry, APR_SAFETENSORS_ERROR_DUPLICATE, error,
                    "there are two of this name, the second before byte %" G_GSIZE_FORMAT " of the header",
                    (gsize) (parser->cursor.position - parser->cursor.start));
@@ -229,9 +267,9 @@ parse_numbers (Parser *parser,
       if (offsets == NULL && (gsize) number != number)
         return refuse (parser->header, entry, APR_SAFETENSORS_ERROR_OVERFLOW, error,
                        "%s holds %" G_GUINT64_FORMAT ", which is too much for this machine", field, number);
-      if (offsets == NULL)
-        add_dim (parser->header, (gsize) number);
-      else if (*n_numbers < 2)
+      if (offsets == NULL && !add_dim (parser->header, (gsize) number, error))
+        return FALSE;
+      if (offsets != NULL && *n_numbers < 2)
         offsets[*n_numbers] = number;
       ++*n_numbers;
     }
@@ -343,12 +381,13 @@ static gboolean
 parse_metadata_pair (Parser *parser, GError **error)
 {
   AprJsonCursor *cursor = &parser->cursor;
-  AprSafetensorsPair *pair = add_pair (parser->header);
+  AprSafetensorsPair *pair = add_pair (parser->header, error);
   g_autofree char *display = NULL;
   AprJsonString string;
+  gboolean is_new;
   const char *kind;
 
-  if (!apr_json_cursor_scan_string (cursor, &string, error))
+  if (pair == NULL || !apr_json_cursor_scan_string (cursor, &string, error))
     return FALSE;
   if (has_nul (&string))
     {
@@ -356,7 +395,9 @@ parse_metadata_pair (Parser *parser, GError **error)
       return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_NAME, error,
                                    "a metadata key with a NUL: “%s”", display);
     }
-  if (!add_name (parser->header, &parser->keys, &string, &pair->key))
+  if (!add_name (parser->header, &parser->keys, &string, &pair->key, &is_new, error))
+    return FALSE;
+  if (!is_new)
     {
       display = display_string (parser->header, pair->key);
       return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_DUPLICATE, error,
@@ -382,8 +423,7 @@ parse_metadata_pair (Parser *parser, GError **error)
       return apr_json_cursor_fail (cursor, APR_SAFETENSORS_ERROR_METADATA, error, "metadata “%s” holds a NUL",
                                    display);
     }
-  pair->value = add_string (parser->header, &string);
-  return TRUE;
+  return add_string (parser->header, &string, &pair->value, error);
 }
 
 static gboolean

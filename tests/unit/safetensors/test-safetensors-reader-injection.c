@@ -22,6 +22,7 @@ typedef enum
   CALL_REALPATH,
   CALL_MALLOC,
   CALL_REALLOC,
+  CALL_REALLOC_N,
   N_CALLS,
 } Call;
 
@@ -100,6 +101,8 @@ gpointer __real_g_try_malloc (gsize size);
 gpointer __wrap_g_try_malloc (gsize size);
 gpointer __real_g_try_realloc (gpointer data, gsize size);
 gpointer __wrap_g_try_realloc (gpointer data, gsize size);
+gpointer __real_g_try_realloc_n (gpointer data, gsize n, gsize size);
+gpointer __wrap_g_try_realloc_n (gpointer data, gsize n, gsize size);
 
 int
 FILE_CALL (__wrap_, open) (const char *path, int flags, ...)
@@ -194,6 +197,12 @@ __wrap_g_try_realloc (gpointer data, gsize size)
 {
   g_array_append_val (capacities, size);
   return strikes (CALL_REALLOC) ? NULL : __real_g_try_realloc (data, size);
+}
+
+gpointer
+__wrap_g_try_realloc_n (gpointer data, gsize n, gsize size)
+{
+  return strikes (CALL_REALLOC_N) ? NULL : __real_g_try_realloc_n (data, n, size);
 }
 
 /* How many descriptors are open: none may be lost on the way. */
@@ -391,6 +400,57 @@ test_no_memory_for_header (Folder *folder, gconstpointer unused)
   g_assert_cmpstr (error->message, ==, expected);
 }
 
+/* What is made of a header may find no memory anywhere, when it begins and when it grows: names, tensors, dimensions
+ * and metadata, and the two tables of names. */
+static void
+test_no_memory_for_parts_of_header (void)
+{
+  static const Call calls[] = { CALL_REALLOC_N, CALL_MALLOC };
+  static const guint n_expected[] = { 4 * 2, 2 * 2 };
+  g_autoptr (GString) text = g_string_new ("{\"__metadata__\":{");
+  g_autofree char *data = g_malloc0 (18);
+  g_autoptr (GBytes) bytes = NULL;
+  guint i;
+
+  for (i = 0; i < 18; i++)
+    g_string_append_printf (text, "%s\"k%u\":\"\"", i > 0 ? "," : "", i);
+  g_string_append_c (text, '}');
+  for (i = 0; i < 18; i++)
+    g_string_append_printf (text, ",\"t%u\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[%u,%u]}", i, i,
+                            i + 1);
+  g_string_append_c (text, '}');
+  bytes = make_file (text->str, data, 18);
+
+  for (i = 0; i < G_N_ELEMENTS (calls); i++)
+    {
+      guint n_failures = 0;
+      gboolean opened = FALSE;
+
+      for (; !opened; n_failures += !opened)
+        {
+          const Fault next = { calls[i], n_failures, 1, ENOMEM };
+          g_autoptr (AprSafetensorsReader) reader = NULL;
+          g_autoptr (GError) error = NULL;
+
+          inject (&next);
+          reader = apr_safetensors_reader_new_from_bytes (bytes, &error);
+          inject (NULL);
+          opened = reader != NULL;
+          if (opened)
+            {
+              g_assert_no_error (error);
+              g_assert_cmpuint (g_hash_table_size (apr_safetensors_reader_get_metadata (reader)), ==, 18);
+            }
+          else
+            {
+              g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+              assert_message_has (error, "There is no memory for a header of ");
+            }
+        }
+      g_assert_cmpuint (n_failures, >=, n_expected[i]);
+    }
+}
+
 static void
 test_no_memory_for_stream (void)
 {
@@ -586,6 +646,8 @@ main (int argc, char **argv)
   capacities = g_array_new (FALSE, FALSE, sizeof (gsize));
 
   g_test_add_func ("/safetensors/reader-injection/no-memory-for-stream", test_no_memory_for_stream);
+  g_test_add_func ("/safetensors/reader-injection/no-memory-for-parts-of-header",
+                   test_no_memory_for_parts_of_header);
 #define ADD(path, test) g_test_add (path, Folder, NULL, folder_set_up, test, folder_tear_down)
   ADD ("/safetensors/reader-injection/opens-in-a-daemon", test_opens_in_a_daemon);
   ADD ("/safetensors/reader-injection/open-fails", test_open_fails);
