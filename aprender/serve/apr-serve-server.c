@@ -243,17 +243,20 @@ static gboolean
 reserve (AprServeServer *self, Request *request, gsize size)
 {
   gsize capacity = MAX (size, 2 * request->capacity);
+  gpointer body = NULL;
 
   if (size <= request->capacity)
     return TRUE;
   capacity = MIN (MAX (capacity, 1024), self->limits.max_body);
-  if (__atomic_add_fetch (&self->n_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED) >
+  if (__atomic_add_fetch (&self->n_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED) <=
       get_limit (self))
+    body = g_try_realloc (request->body, capacity + APR_DECIMAL_PADDING);
+  if (body == NULL)
     {
       __atomic_sub_fetch (&self->n_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED);
       return FALSE;
     }
-  request->body = g_realloc (request->body, capacity + APR_DECIMAL_PADDING);
+  request->body = body;
   request->capacity = capacity;
 
   return TRUE;

@@ -41,7 +41,9 @@ typedef struct
   char *interval; /* (owned) (nullable) */
   guint datatype; /* an index of datatypes */
   gsize n_rows;
-  GArray *values;       /* (owned) of double */
+  double *values; /* (owned) (nullable) those that were read */
+  gsize n_values;
+  gsize capacity;
   const guint8 *binary; /* (nullable) what follows the JSON, where the request says that something may */
   gsize binary_size;
   AprTensor *x; /* (owned) (nullable) the rows */
@@ -110,26 +112,51 @@ scan_shape (Inference *self, GError **error)
 }
 
 static gboolean
+reserve_value (Inference *self, GError **error)
+{
+  gsize capacity = MAX (64, 2 * self->capacity);
+  double *values;
+
+  if (self->n_values < self->capacity)
+    return TRUE;
+
+  values = g_try_renew (double, self->values, capacity);
+  if (values == NULL)
+    {
+      g_set_error_literal (error, APR_ERROR, APR_ERROR_NO_MEMORY, "There is no memory for so many numbers");
+      return FALSE;
+    }
+  self->values = values;
+  self->capacity = capacity;
+
+  return TRUE;
+}
+
+static gboolean
 scan_element (Inference *self, GError **error)
 {
   gboolean is_number;
   double value;
+
+  if (!reserve_value (self, error))
+    return FALSE;
 
   is_number = apr_serve_json_scan_number (&self->cursor, &value);
   if (!is_number)
     {
       g_autofree char *found = apr_serve_json_describe (&self->cursor);
 
-      return fail (error, "inputs[0].data[%u]: expected a number, found %s", self->values->len, found);
+      return fail (error, "inputs[0].data[%" G_GSIZE_FORMAT "]: expected a number, found %s", self->n_values,
+                   found);
     }
   if (!(value >= datatypes[self->datatype].min && value <= datatypes[self->datatype].max) ||
       (datatypes[self->datatype].whole && value != floor (value)))
-    return fail (error, "inputs[0].data[%u]: the number that ends at byte %" G_GSIZE_FORMAT " is no %s",
-                 self->values->len, (gsize) (self->cursor.position - self->cursor.start),
-                 datatypes[self->datatype].name);
+    return fail (
+      error, "inputs[0].data[%" G_GSIZE_FORMAT "]: the number that ends at byte %" G_GSIZE_FORMAT " is no %s",
+      self->n_values, (gsize) (self->cursor.position - self->cursor.start), datatypes[self->datatype].name);
   if (strcmp (datatypes[self->datatype].name, "FP32") == 0)
     value = (double) (float) value;
-  g_array_append_val (self->values, value);
+  self->values[self->n_values++] = value;
 
   return TRUE;
 }
@@ -165,11 +192,11 @@ scan_data (Inference *self, GError **error)
   if (!g_size_checked_mul (&n_expected, self->n_rows, self->model->n_features))
     return fail (error, "inputs[0].shape: [%" G_GSIZE_FORMAT ", %" G_GSIZE_FORMAT "] is too large",
                  self->n_rows, self->model->n_features);
-  if (self->values->len != n_expected)
+  if (self->n_values != n_expected)
     return fail (error,
                  "inputs[0].data: the shape [%" G_GSIZE_FORMAT ", %" G_GSIZE_FORMAT "] needs %" G_GSIZE_FORMAT
-                 " numbers, got %u",
-                 self->n_rows, self->model->n_features, n_expected, self->values->len);
+                 " numbers, got %" G_GSIZE_FORMAT,
+                 self->n_rows, self->model->n_features, n_expected, self->n_values);
 
   return TRUE;
 }
@@ -180,8 +207,7 @@ make_rows (Inference *self, GError **error)
 {
   gsize shape[2] = { self->n_rows, self->model->n_features };
 
-  self->x = apr_tensor_new_from_doubles ((const double *) (gconstpointer) self->values->data,
-                                         self->values->len, shape, 2, error);
+  self->x = apr_tensor_new_from_doubles (self->values, self->n_values, shape, 2, error);
   return self->x != NULL;
 }
 
@@ -190,7 +216,8 @@ static gboolean
 take_binary (Inference *self, const char *parameters, GError **error)
 {
   AprServeMember member = { "binary_data_size" };
-  g_autoptr (GBytes) bytes = g_bytes_new (self->binary, self->binary_size);
+  /* The request outlives the rows. */
+  g_autoptr (GBytes) bytes = g_bytes_new_static (self->binary, self->binary_size);
   gsize shape[2] = { self->n_rows, self->model->n_features };
   guint64 size;
 
@@ -418,13 +445,12 @@ apr_serve_v2_infer (AprServeHandler *self, const AprServeRequest *request, AprSe
     }
 
   inference.interval = g_strdup (request->interval);
-  inference.values = g_array_new (FALSE, FALSE, sizeof (double));
   apr_json_cursor_init (&inference.cursor, "body", request->body, json_size);
   if (!infer (&inference, request, response, &error))
     apr_serve_response_fail_with (response, error);
 
   apr_json_cursor_clear (&inference.cursor);
-  g_array_unref (inference.values);
+  g_free (inference.values);
   g_clear_pointer (&inference.x, apr_tensor_unref);
   g_free (inference.interval);
   g_free (inference.id);

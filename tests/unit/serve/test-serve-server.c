@@ -93,10 +93,9 @@ start (Fixture *fixture)
 
 /* A connection that has sent a request. */
 static GSocketConnection *
-ask (Fixture *fixture)
+send_request (Fixture *fixture, const char *request)
 {
   const AprServeListener *listener = &g_array_index (fixture->listeners, AprServeListener, 0);
-  const char *request = "GET /v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n";
   g_autoptr (GSocketClient) client = g_socket_client_new ();
   GSocketConnection *connection;
   GError *error = NULL;
@@ -109,6 +108,12 @@ ask (Fixture *fixture)
   g_assert_no_error (error);
 
   return connection;
+}
+
+static GSocketConnection *
+ask (Fixture *fixture)
+{
+  return send_request (fixture, "GET /v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n");
 }
 
 static gpointer
@@ -144,16 +149,54 @@ test_stop_at_once (Fixture *fixture, gconstpointer data)
 }
 
 static void
-assert_answered (GSocketConnection *connection)
+assert_status (GSocketConnection *connection, const char *status)
 {
-  char answer[17] = "";
+  char answer[13] = "";
   gsize size;
   GError *error = NULL;
 
   g_input_stream_read_all (g_io_stream_get_input_stream (G_IO_STREAM (connection)), answer, sizeof answer - 1,
                            &size, NULL, &error);
   g_assert_no_error (error);
-  g_assert_cmpstr (answer, ==, "HTTP/1.1 200 OK\r");
+  g_assert_true (g_str_has_prefix (answer, "HTTP/1.1 "));
+  g_assert_cmpstr (answer + strlen ("HTTP/1.1 "), ==, status);
+}
+
+static void
+assert_answered (GSocketConnection *connection)
+{
+  assert_status (connection, "200");
+}
+
+/* The linker sends the server's calls of this function here. */
+gpointer __real_g_try_realloc (gpointer memory, gsize size);
+gpointer __wrap_g_try_realloc (gpointer memory, gsize size);
+
+static int has_no_memory; /* (atomic) */
+
+gpointer
+__wrap_g_try_realloc (gpointer memory, gsize size)
+{
+  return g_atomic_int_get (&has_no_memory) ? NULL : __real_g_try_realloc (memory, size);
+}
+
+/* Without memory for what a client sends, it is told to try again, and others are answered. */
+static void
+test_no_memory (Fixture *fixture, gconstpointer data)
+{
+  static const char request[] =
+    "POST /predict HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+  AprServeServer *server = start (fixture);
+  g_autoptr (GSocketConnection) refused = NULL;
+  g_autoptr (GSocketConnection) connection = NULL;
+
+  g_atomic_int_set (&has_no_memory, TRUE);
+  refused = send_request (fixture, request);
+  assert_status (refused, "503");
+  g_atomic_int_set (&has_no_memory, FALSE);
+  connection = ask (fixture);
+  assert_answered (connection);
+  apr_serve_server_stop (server);
 }
 
 /* Whoever connects while no server runs is answered by the next one, as systemd promises for a restart. */
@@ -212,6 +255,7 @@ main (int argc, char *argv[])
 
   g_test_add ("/serve-server/stop-at-once", Fixture, NULL, set_up, test_stop_at_once, tear_down);
   g_test_add ("/serve-server/wait-for-next", Fixture, NULL, set_up, test_wait_for_next, tear_down);
+  g_test_add ("/serve-server/no-memory", Fixture, NULL, set_up, test_no_memory, tear_down);
   g_test_add ("/serve-server/close-few-at-a-time", Fixture, NULL, set_up, test_close_few_at_a_time,
               tear_down);
 
