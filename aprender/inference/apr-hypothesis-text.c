@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/inference/apr-regression-statistics-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -306,20 +307,65 @@ parse_sum (Parser *self, Sum *result, GError **error)
   return TRUE;
 }
 
-/* Adds left - right = 0 to the rows: the factors of the terms, and their value. */
+/* What has been read: for each hypothesis the factors of the terms, and their value. */
+typedef struct
+{
+  double *factors; /* (owned) */
+  double *values;  /* (owned) for as many hypotheses as there are terms */
+  gsize n;
+  gsize max; /* that there is memory for */
+} Hypotheses;
+
+static void
+hypotheses_clear (Hypotheses *self)
+{
+  g_clear_pointer (&self->factors, g_free);
+  g_clear_pointer (&self->values, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Hypotheses, hypotheses_clear)
+
 static gboolean
-append (
-  const Parser *self, const char *begin, const Sum *left, const Sum *right, GArray *rows, GError **error)
+reserve (Hypotheses *self, gsize n_terms, GError **error)
+{
+  gsize max = MIN (MAX (4, 2 * self->max), n_terms);
+  double *factors;
+
+  if (self->n < self->max)
+    return TRUE;
+
+  factors = apr_memory_new (max, n_terms * sizeof *factors, "hypotheses", error);
+  if (factors == NULL)
+    return FALSE;
+  if (self->n > 0)
+    memcpy (factors, self->factors, self->n * n_terms * sizeof *factors);
+  g_free (self->factors);
+  self->factors = factors;
+  self->max = max;
+
+  return TRUE;
+}
+
+/* Adds left - right = 0. */
+static gboolean
+append (const Parser *self,
+        const char *begin,
+        const Sum *left,
+        const Sum *right,
+        Hypotheses *hypotheses,
+        GError **error)
 {
   gboolean any = FALSE;
   gsize i;
 
-  if (rows->len / (self->n_terms + 1) == self->n_terms)
+  if (hypotheses->n == self->n_terms)
     return fail (self, begin, APR_ERROR_RANGE, error,
                  "hypothesis %" G_GSIZE_FORMAT
                  " (counted from 0), which follows from the others or contradicts them, as "
                  "there are only %" G_GSIZE_FORMAT " terms,",
                  self->n_terms, self->n_terms);
+  if (!reserve (hypotheses, self->n_terms, error))
+    return FALSE;
 
   for (i = 0; i <= self->n_terms; i++)
     {
@@ -328,8 +374,12 @@ append (
       if (!isfinite (number))
         return fail (self, begin, APR_ERROR_RANGE, error, "a sum with a number that is too large");
       any = any || (i < self->n_terms && number != 0);
-      g_array_append_val (rows, number);
+      if (i < self->n_terms)
+        hypotheses->factors[hypotheses->n * self->n_terms + i] = number;
+      else
+        hypotheses->values[hypotheses->n] = number;
     }
+  hypotheses->n++;
 
   return any || fail (self, begin, APR_ERROR_RANGE, error, "an equation in which no term is left");
 }
@@ -347,7 +397,7 @@ parse_side (Parser *self, Sum *result, GError **error)
 
 /* One sum, which is 0, or several between which “=” stands. */
 static gboolean
-parse_equation (Parser *self, GArray *rows, GError **error)
+parse_equation (Parser *self, Hypotheses *hypotheses, GError **error)
 {
   g_autofree Sum *left = g_new (Sum, self->n_terms + 1);
   g_autofree Sum *right = g_new0 (Sum, self->n_terms + 1);
@@ -358,13 +408,13 @@ parse_equation (Parser *self, GArray *rows, GError **error)
   if (!parse_side (self, left, error))
     return FALSE;
   if (!take (self, '='))
-    return append (self, begin, left, right, rows, error);
+    return append (self, begin, left, right, hypotheses, error);
 
   do
     {
       Sum *swapped = left;
 
-      if (!parse_side (self, right, error) || !append (self, begin, left, right, rows, error))
+      if (!parse_side (self, right, error) || !append (self, begin, left, right, hypotheses, error))
         return FALSE;
       left = right;
       right = swapped;
@@ -375,10 +425,10 @@ parse_equation (Parser *self, GArray *rows, GError **error)
 }
 
 static gboolean
-parse (Parser *self, GArray *rows, GError **error)
+parse (Parser *self, Hypotheses *hypotheses, GError **error)
 {
   do
-    if (!parse_equation (self, rows, error))
+    if (!parse_equation (self, hypotheses, error))
       return FALSE;
   while (take (self, ','));
 
@@ -412,11 +462,8 @@ apr_regression_statistics_parse_hypothesis (
   AprRegressionStatistics *self, const char *text, AprTensor **factors, AprTensor **values, GError **error)
 {
   Parser parser = { text, text, NULL, 0, FALSE, 0 };
-  g_autoptr (GArray) rows = NULL;
-  double *left;
-  double *right;
+  g_auto (Hypotheses) hypotheses = { NULL };
   gsize shape[2];
-  gsize i;
 
   g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), FALSE);
   g_return_val_if_fail (text != NULL, FALSE);
@@ -438,23 +485,16 @@ apr_regression_statistics_parse_hypothesis (
   parser.terms = (const char *const *) self->terms;
   parser.n_terms = self->factors.inference->n_terms;
   parser.has_intercept = self->factors.inference->first > 0;
-  rows = g_array_new (FALSE, FALSE, sizeof (double));
-  if (!parse (&parser, rows, error))
+  hypotheses.values = g_new (double, parser.n_terms);
+  if (!parse (&parser, &hypotheses, error))
     return FALSE;
 
+  shape[0] = hypotheses.n;
   shape[1] = parser.n_terms;
-  shape[0] = rows->len / (parser.n_terms + 1);
-  left = g_new (double, shape[0] * shape[1]);
-  right = g_new (double, shape[0]);
-  for (i = 0; i < shape[0]; i++)
-    {
-      const double *row = &g_array_index (rows, double, i *(parser.n_terms + 1));
-
-      memcpy (&left[i * shape[1]], row, shape[1] * sizeof *left);
-      right[i] = row[shape[1]];
-    }
-  *factors = apr_tensor_new_take (APR_DTYPE_F64, shape, 2, left, shape[0] * shape[1] * sizeof *left);
-  *values = apr_tensor_new_take (APR_DTYPE_F64, shape, 1, right, shape[0] * sizeof *right);
+  *factors = apr_tensor_new_take (APR_DTYPE_F64, shape, 2, g_steal_pointer (&hypotheses.factors),
+                                  shape[0] * shape[1] * sizeof (double));
+  *values = apr_tensor_new_take (APR_DTYPE_F64, shape, 1, g_steal_pointer (&hypotheses.values),
+                                 shape[0] * sizeof (double));
 
   return TRUE;
 }

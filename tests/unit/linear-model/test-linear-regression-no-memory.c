@@ -424,6 +424,42 @@ test_samples (void)
     }
 }
 
+/* Texts of as many hypotheses as there are terms: what was read is moved as they become more. */
+static void
+test_parse_hypothesis (void)
+{
+  g_auto (Data) data = { NULL };
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  gboolean ended = FALSE;
+  gint memory;
+
+  data_init (&data, 1);
+  statistics = apr_linear_regression_get_statistics (data.model, 0, NULL);
+  for (memory = 0; !ended; memory++)
+    {
+      g_autoptr (AprTensor) factors = NULL;
+      g_autoptr (AprTensor) values = NULL;
+      g_autoptr (GError) error = NULL;
+
+      g_atomic_int_set (&n_memories, memory);
+      ended = apr_regression_statistics_parse_hypothesis (
+        statistics, "x0 = 1, x1 = 2, x2 = 3, x3 = 4, x5 = 5, 2*x6 = x0 + 6", &factors, &values, &error);
+      g_atomic_int_set (&n_memories, G_MAXINT);
+      if (!ended)
+        {
+          g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+          assert_message_has (error, "There is no memory for hypotheses of ");
+          continue;
+        }
+      g_assert_no_error (error);
+      g_assert_cmpuint (apr_tensor_get_shape (factors, NULL)[0], ==, 6);
+      assert_same_double (apr_tensor_get_double (factors, 5 * (N_FEATURES + 1) + 1, NULL), -1);
+      assert_same_double (apr_tensor_get_double (factors, 5 * (N_FEATURES + 1) + 7, NULL), 2);
+      assert_same_double (apr_tensor_get_double (values, 5, NULL), 6);
+    }
+  g_assert_cmpint (memory, >, 2);
+}
+
 /* The same values, one byte behind an aligned place. */
 static AprTensor *
 misalign (AprTensor *tensor)
@@ -593,6 +629,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/linear-regression-no-memory/save", test_save);
   g_test_add_func ("/linear-regression-no-memory/groups", test_groups);
   g_test_add_func ("/linear-regression-no-memory/samples", test_samples);
+  g_test_add_func ("/linear-regression-no-memory/parse-hypothesis", test_parse_hypothesis);
   g_test_add_func ("/linear-regression-no-memory/misaligned-samples", test_misaligned_samples);
   g_test_add_func ("/linear-regression-no-memory/load", test_load);
   g_test_add_func ("/linear-regression-no-memory/no-copies", test_no_copies);
