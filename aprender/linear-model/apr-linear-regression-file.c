@@ -75,14 +75,12 @@ save_state (AprLinearRegression *self,
 {
   const char *alpha = g_hash_table_lookup (writer->metadata, KEY_ALPHA);
   g_autofree char *dependent = results->dependent != NULL ? dependent_to_string (results->dependent) : NULL;
-  gsize missing = 0;
-  AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
-                 .cancellable = g_cancellable_get_current (),
-                 .missing = &missing };
-  double condition_number = apr_linear_results_get_condition_number (results, &run);
+  const AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
+                       .cancellable = g_cancellable_get_current () };
+  double condition_number;
   gboolean several = isnan (results->fitted.alpha);
 
-  return !apr_run_set_error_if_cancelled (&run, error) &&
+  return apr_linear_results_find_condition_number (results, &run, &condition_number, error) &&
          apr_linear_regression_check_state (self, results, "keep the state of", error) &&
          apr_cross_products_add_to_writer (results->cross_products, writer, CROSS_PRODUCTS, error) &&
          (results->fitted.fit_intercept != says (writer, KEY_INTERCEPT, "false") ||

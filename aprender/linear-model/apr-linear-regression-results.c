@@ -122,15 +122,13 @@ compute_condition_number (AprLinearRegression *self,
                           double *number,
                           GError **error)
 {
-  gsize missing = 0;
-  const AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self),
-                       .cancellable = cancellable,
-                       .missing = &missing };
+  const AprRun run = { .n_threads = apr_linear_regression_get_n_threads (self), .cancellable = cancellable };
   g_autoptr (AprLinearResults) results = apr_linear_regression_ref_results (self);
 
-  *number = results != NULL ? apr_linear_results_get_condition_number (results, &run) : (double) NAN;
+  *number = NAN;
 
-  return !apr_run_set_error_if_cancelled (&run, error);
+  return results != NULL ? apr_linear_results_find_condition_number (results, &run, number, error)
+                         : !apr_run_set_error_if_cancelled (&run, error);
 }
 
 /**

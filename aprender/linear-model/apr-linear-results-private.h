@@ -68,9 +68,12 @@ void apr_linear_results_find_prediction_rounding (AprLinearResults *self);
 /* Whether the cross products are there, of a fit that statistics are defined for. */
 gboolean apr_linear_results_has_statistics (const AprLinearResults *self);
 
-/* In time proportional to the third power of the number of features for the first time. NaN where it is not known, and
- * where @run is cancelled before it is. */
-double apr_linear_results_get_condition_number (AprLinearResults *self, const AprRun *run);
+/* In time proportional to the third power of the number of features for the first time. @number is NaN where it is not
+ * known. Fails where @run is cancelled, and where there is no memory. */
+gboolean apr_linear_results_find_condition_number (AprLinearResults *self,
+                                                   const AprRun *run,
+                                                   double *number,
+                                                   GError **error);
 
 /* What was computed before, under these names. Returns: (transfer full) (nullable) */
 AprInference *apr_linear_results_ref_inference (AprLinearResults *self, char **feature_names);

@@ -133,50 +133,51 @@ apr_linear_results_has_statistics (const AprLinearResults *self)
   return self != NULL && self->cross_products != NULL && self->fitted.alpha == 0 && !self->fitted.positive;
 }
 
-/* Returns FALSE where there is no memory. */
 static gboolean
-find_condition (const AprLinearResults *self, const AprRun *run, double *number)
+find_condition (const AprLinearResults *self, const AprRun *run, double *number, GError **error)
 {
   g_autoptr (AprExactSums) sums = NULL;
-
-  *number = NAN;
 
   if (self->fitted.alpha == 0 && self->rank < (gint64) self->n_features)
     *number = INFINITY;
   /* That of targets with penalties of their own is none; with a penalty, it takes the products of all features. */
   else if (!isnan (self->fitted.alpha) && !apr_cross_products_stays_rows (self->cross_products))
     {
-      sums = apr_cross_products_ref_sums (self->cross_products, NULL);
+      sums = apr_cross_products_ref_sums (self->cross_products, error);
       if (sums == NULL)
         return FALSE;
       *number = apr_least_squares_find_condition (sums, &self->fitted, run);
     }
 
-  return !apr_run_is_cancelled (run);
+  return !apr_run_set_error_if_cancelled (run, error);
 }
 
-double
-apr_linear_results_get_condition_number (AprLinearResults *self, const AprRun *caller)
+gboolean
+apr_linear_results_find_condition_number (AprLinearResults *self,
+                                          const AprRun *caller,
+                                          double *number,
+                                          GError **error)
 {
   gsize missing = 0;
   const AprRun run = apr_run_watch_memory (caller, &missing);
-  double number;
+  double known;
 
   g_mutex_lock (&self->lock);
-  number = self->condition_number;
+  known = self->condition_number;
   g_mutex_unlock (&self->lock);
-  if (number != APR_CONDITION_PENDING)
-    return number;
+  *number = known != APR_CONDITION_PENDING ? known : (double) NAN;
+  if (known != APR_CONDITION_PENDING)
+    return !apr_run_set_error_if_cancelled (&run, error);
 
   /* Not under the lock, where others would wait for it. */
-  if (!find_condition (self, &run, &number))
-    return NAN;
+  if (!find_condition (self, &run, number, error))
+    return FALSE;
 
   g_mutex_lock (&self->lock);
-  self->condition_number = number;
+  self->condition_number = *number;
   g_mutex_unlock (&self->lock);
 
-  return number;
+  return TRUE;
 }
 
 AprInference *

@@ -290,6 +290,42 @@ test_condition_number (void)
   g_assert_cmpfloat_with_epsilon (apr_linear_regression_compute_condition_number (model), 4.0 / 3, 1e-3);
 }
 
+/* Of few samples it takes their sums. */
+static void
+test_condition_number_of_few_samples (void)
+{
+  enum
+  {
+    N_FEW = 4,
+    N_MANY = 70
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (79);
+  g_autoptr (AprLinearRegression) model =
+    g_object_new (APR_TYPE_LINEAR_REGRESSION, "alpha", 1., "keep-state", TRUE, NULL);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (GError) error = NULL;
+  double values[N_FEW * N_MANY];
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (values); i++)
+    values[i] = g_rand_double (rand);
+  x = matrix_new (N_FEW, N_MANY, values);
+  y = vector_new (N_FEW, values);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+
+  g_atomic_int_set (&n_memories, 0);
+  apr_linear_regression_compute_condition_number_async (model, 0, NULL, condition_number_cb, &error);
+  while (error == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+  g_clear_error (&error);
+  g_assert_null (apr_estimator_to_bytes (APR_ESTIMATOR (model), &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+  g_atomic_int_set (&n_memories, G_MAXINT);
+  g_assert_cmpfloat (apr_linear_regression_compute_condition_number (model), >, 1);
+}
+
 /* A file that lacks the condition number would never have it again. */
 static void
 test_save (void)
@@ -626,6 +662,8 @@ main (int argc, char *argv[])
       g_test_add_data_func (path, GSIZE_TO_POINTER (i), test_no_memory);
     }
   g_test_add_func ("/linear-regression-no-memory/condition-number", test_condition_number);
+  g_test_add_func ("/linear-regression-no-memory/condition-number-of-few-samples",
+                   test_condition_number_of_few_samples);
   g_test_add_func ("/linear-regression-no-memory/save", test_save);
   g_test_add_func ("/linear-regression-no-memory/groups", test_groups);
   g_test_add_func ("/linear-regression-no-memory/samples", test_samples);
