@@ -202,9 +202,11 @@ arrow_update_run (AprCrossProducts *updated, gpointer data, const AprRun *run, G
   if (!apr_cross_products_check_widths (updated, g_strv_length ((char **) names),
                                         apr_arrow_stream_get_n_targets (stream), "An Arrow stream", error) ||
       !apr_cross_products_check_feature_names (updated, names, error) ||
-      (updated->feature_names == NULL && !apr_cross_products_set_feature_names (updated, names, error)) ||
+      (updated->names[APR_FEATURE_NAMES] == NULL &&
+       !apr_cross_products_set_feature_names (updated, names, error)) ||
       !apr_cross_products_check_target_names (updated, targets, error) ||
-      (updated->target_names == NULL && !apr_cross_products_set_target_names (updated, targets, error)))
+      (updated->names[APR_TARGET_NAMES] == NULL &&
+       !apr_cross_products_set_target_names (updated, targets, error)))
     return FALSE;
   by_columns = apr_cross_products_can_have_columns (updated);
   while (!ended)

@@ -2,20 +2,14 @@
 #include "aprender/base/apr-run-private.h"
 #include "aprender/base/apr-task-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
-#include "aprender/estimator/apr-feature-names-private.h"
-#include "aprender/safetensors/apr-json-scanner-private.h"
 #include "aprender/safetensors/apr-safetensors-reader.h"
 #include "aprender/safetensors/apr-safetensors-writer.h"
-
-#include <string.h>
 
 /* The file of cross products: saving and loading. */
 
 #define MODEL "AprCrossProducts"
 #define WEIGHT_LOGS "weight_logs"
 #define IDENTITIES "identities"
-#define FEATURE_NAMES "feature_names"
-#define TARGET_NAMES "target_names"
 
 /* Versions that are older than a format refuse it by it. */
 enum
@@ -40,11 +34,10 @@ set_metadata (
 }
 
 static gboolean
-add_names (AprSafetensorsWriter *writer, const char *prefix, const char *key, char **names, GError **error)
+save_names (
+  AprCrossProducts *self, AprNames kind, AprSafetensorsWriter *writer, const char *prefix, GError **error)
 {
-  g_autofree char *json = names != NULL ? apr_feature_names_to_json ((const char *const *) names) : NULL;
-
-  return json == NULL || set_metadata (writer, prefix, key, json, error);
+  return apr_names_save (self->names[kind], apr_names_get_key (kind), writer, prefix, error);
 }
 
 gboolean
@@ -82,26 +75,21 @@ apr_cross_products_add_to_writer (AprCrossProducts *self,
          set_metadata (writer, prefix, "n_samples", n_samples, error) &&
          set_metadata (writer, prefix, "precision", precisions[self->precision], error) &&
          (self->weight_logs == 0 || set_metadata (writer, prefix, WEIGHT_LOGS, weight_logs, error)) &&
-         add_names (writer, prefix, FEATURE_NAMES, self->feature_names, error) &&
-         add_names (writer, prefix, TARGET_NAMES, self->target_names, error);
+         save_names (self, APR_FEATURE_NAMES, writer, prefix, error) &&
+         save_names (self, APR_TARGET_NAMES, writer, prefix, error);
 }
 
 static AprSafetensorsWriter *
 create_writer (AprCrossProducts *self, GError **error)
 {
   g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
-  g_autofree char *identities = NULL;
 
-  if (!apr_cross_products_check (self, error))
-    return NULL;
-
-  /* They are about how states are merged: a model is the same whatever parts it was made of. */
-  identities =
-    self->identities != NULL ? apr_feature_names_to_json ((const char *const *) self->identities) : NULL;
-  if (identities != NULL && !set_metadata (writer, "", IDENTITIES, identities, error))
-    return NULL;
-
-  return apr_cross_products_add_to_writer (self, writer, "", error) ? g_steal_pointer (&writer) : NULL;
+  /* Identities are about how states are merged: a model is the same whatever parts it was made of. */
+  return apr_cross_products_check (self, error) &&
+             apr_names_save (self->identities, IDENTITIES, writer, "", error) &&
+             apr_cross_products_add_to_writer (self, writer, "", error)
+         ? g_steal_pointer (&writer)
+         : NULL;
 }
 
 /**
@@ -343,43 +331,24 @@ lookup_weight_logs (GHashTable *metadata, const char *prefix, AprWeightLogs *wei
   return FALSE;
 }
 
-/* Reads the names that metadata have, if any, and hands them to @set. */
-static gboolean
-read_names (AprCrossProducts *self,
-            GHashTable *metadata,
-            const char *prefix,
-            const char *key,
-            gboolean (*set) (AprCrossProducts *self, const char *const *names, GError **error),
-            GError **error)
-{
-  g_autofree char *full_key = g_strconcat ("aprender.", key, NULL);
-  g_autofree char *prefixed_key = g_strconcat ("aprender.", prefix, key, NULL);
-  const char *json = g_hash_table_lookup (metadata, prefixed_key);
-  g_auto (GStrv) names = json != NULL ? apr_feature_names_from_json (json, full_key, error) : NULL;
-
-  return json == NULL || (names != NULL && set (self, (const char *const *) names, error));
-}
-
 /* What metadata say of the samples, before the sums are read. */
 static gboolean
 load_names (AprCrossProducts *self, GHashTable *metadata, const char *prefix, GError **error)
 {
-  g_autofree char *identities_key = g_strconcat ("aprender.", prefix, IDENTITIES, NULL);
-  const char *identities_json = g_hash_table_lookup (metadata, identities_key);
+  char **identities;
+  AprNames kind;
 
-  if (!read_names (self, metadata, prefix, FEATURE_NAMES, apr_cross_products_set_feature_names, error) ||
-      !read_names (self, metadata, prefix, TARGET_NAMES, apr_cross_products_set_target_names, error))
-    return FALSE;
-  if (identities_json != NULL)
+  for (kind = 0; kind < APR_N_NAMES; kind++)
     {
-      char **identities = apr_json_scan_string_array (identities_json, strlen (identities_json), error);
+      g_auto (GStrv) names = NULL;
 
-      if (identities == NULL)
-        g_prefix_error (error, "The metadata “%s”: ", identities_key);
-      return identities != NULL && apr_cross_products_take_identities (self, identities, error);
+      if (!apr_names_load (metadata, apr_names_get_key (kind), prefix, &names, error) ||
+          (names != NULL && !apr_cross_products_set_names (self, kind, (const char *const *) names, error)))
+        return FALSE;
     }
 
-  return TRUE;
+  return apr_names_load (metadata, IDENTITIES, prefix, &identities, error) &&
+         (identities == NULL || apr_cross_products_take_identities (self, identities, error));
 }
 
 AprCrossProducts *

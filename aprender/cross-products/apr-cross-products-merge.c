@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-cross-products-private.h"
-#include "aprender/estimator/apr-feature-names-private.h"
 
 #include <string.h>
 
@@ -20,6 +19,7 @@ AprCrossProducts *
 apr_cross_products_copy (AprCrossProducts *self)
 {
   AprCrossProducts *copy;
+  gsize i;
 
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
 
@@ -31,8 +31,8 @@ apr_cross_products_copy (AprCrossProducts *self)
   copy->weight_logs = self->weight_logs;
   copy->dtype = self->dtype;
   copy->n_threads = self->n_threads;
-  copy->feature_names = g_strdupv (self->feature_names);
-  copy->target_names = g_strdupv (self->target_names);
+  for (i = 0; i < APR_N_NAMES; i++)
+    copy->names[i] = g_strdupv (self->names[i]);
   copy->identities = g_strdupv (self->identities);
 
   return copy;
@@ -97,8 +97,8 @@ apr_cross_products_equal (AprCrossProducts *self, AprCrossProducts *other)
                                         apr_exact_sums_get_n_targets (other->sums), "", NULL) ||
       self->dtype != other->dtype || self->precision != other->precision ||
       !apr_cross_products_have_equal_identities (self, other) ||
-      !apr_feature_names_equal (self->feature_names, other->feature_names) ||
-      !apr_feature_names_equal (self->target_names, other->target_names))
+      !apr_names_equal (self->names[APR_FEATURE_NAMES], other->names[APR_FEATURE_NAMES]) ||
+      !apr_names_equal (self->names[APR_TARGET_NAMES], other->names[APR_TARGET_NAMES]))
     return FALSE;
 
   return apr_cross_products_have_same_samples (self, other, NULL);
@@ -122,10 +122,11 @@ apr_cross_products_add_samples (AprCrossProducts *self, guint64 n_added, guint64
 static gboolean
 check_names (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
-  return (other->feature_names == NULL ||
-          apr_cross_products_check_feature_names (self, (const char *const *) other->feature_names, error)) &&
-         (other->target_names == NULL ||
-          apr_cross_products_check_target_names (self, (const char *const *) other->target_names, error));
+  const char *const *features = apr_cross_products_get_feature_names (other);
+  const char *const *targets = apr_cross_products_get_target_names (other);
+
+  return (features == NULL || apr_cross_products_check_feature_names (self, features, error)) &&
+         (targets == NULL || apr_cross_products_check_target_names (self, targets, error));
 }
 
 /* Whether nothing was ever added, or all has been taken away. */
@@ -213,10 +214,7 @@ merge (AprCrossProducts *self, AprCrossProducts *other, GCancellable *cancellabl
   self->n_samples = n_samples;
   self->dtype = MAX (self->dtype, other->dtype);
   apr_cross_products_lower_precision (self, other->precision);
-  if (self->feature_names == NULL && other->feature_names != NULL)
-    apr_cross_products_take_feature_names (self, (const char *const *) other->feature_names);
-  if (self->target_names == NULL && other->target_names != NULL)
-    apr_cross_products_take_target_names (self, (const char *const *) other->target_names);
+  apr_cross_products_inherit_names (self, other);
   return TRUE;
 }
 

@@ -2,9 +2,51 @@
 #include "aprender/cross-products/apr-cross-products-private.h"
 
 #include "aprender/base/apr-strings-private.h"
-#include "aprender/estimator/apr-feature-names-private.h"
 
 /* The names of the columns of X and y. */
+
+void
+apr_cross_products_take_names (AprCrossProducts *self, AprNames kind, const char *const *names)
+{
+  if (apr_names_equal (self->names[kind], (char **) names))
+    return;
+
+  apr_strings_set (&self->names[kind], names);
+  g_object_notify (G_OBJECT (self), apr_names_get_property (kind));
+}
+
+void
+apr_cross_products_inherit_names (AprCrossProducts *self, AprCrossProducts *other)
+{
+  AprNames kind;
+
+  for (kind = 0; kind < APR_N_NAMES; kind++)
+    if (self->names[kind] == NULL)
+      apr_cross_products_take_names (self, kind, (const char *const *) other->names[kind]);
+}
+
+gboolean
+apr_cross_products_set_names (AprCrossProducts *self, AprNames kind, const char *const *names, GError **error)
+{
+  gsize n = kind == APR_FEATURE_NAMES ? apr_exact_sums_get_n_features (self->sums)
+                                      : apr_exact_sums_get_n_targets (self->sums);
+
+  if (!apr_cross_products_check (self, error) ||
+      !apr_names_check_n (names, kind, n, "the cross products are of", error) ||
+      !apr_names_check (names, kind, error) || !apr_cross_products_begin (self, error))
+    return FALSE;
+
+  apr_cross_products_take_names (self, kind, names);
+  apr_cross_products_end (self);
+  return TRUE;
+}
+
+static gboolean
+check_names (AprCrossProducts *self, AprNames kind, const char *const *names, GError **error)
+{
+  return self->names[kind] == NULL || apr_names_compare ((const char *const *) self->names[kind], names, kind,
+                                                         "the cross products were summed", error);
+}
 
 /**
  * apr_cross_products_get_feature_names: (get-property feature-names)
@@ -21,30 +63,7 @@ apr_cross_products_get_feature_names (AprCrossProducts *self)
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
 
-  return (const char *const *) self->feature_names;
-}
-
-/* Makes @place, which is that of the property @property, a copy of @names. */
-static void
-take_names (AprCrossProducts *self, char ***place, const char *const *names, const char *property)
-{
-  if (apr_feature_names_equal (*place, (char **) names))
-    return;
-
-  apr_strings_set (place, names);
-  g_object_notify (G_OBJECT (self), property);
-}
-
-void
-apr_cross_products_take_feature_names (AprCrossProducts *self, const char *const *feature_names)
-{
-  take_names (self, &self->feature_names, feature_names, "feature-names");
-}
-
-void
-apr_cross_products_take_target_names (AprCrossProducts *self, const char *const *target_names)
-{
-  take_names (self, &self->target_names, target_names, "target-names");
+  return (const char *const *) self->names[APR_FEATURE_NAMES];
 }
 
 /**
@@ -67,19 +86,7 @@ apr_cross_products_set_feature_names (AprCrossProducts *self,
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  if (!apr_cross_products_check (self, error) ||
-      !apr_feature_names_check_n (feature_names, apr_exact_sums_get_n_features (self->sums),
-                                  "the cross products are of", error))
-    return FALSE;
-  if (feature_names != NULL && !apr_feature_names_check (feature_names, error))
-    return FALSE;
-
-  if (!apr_cross_products_begin (self, error))
-    return FALSE;
-
-  apr_cross_products_take_feature_names (self, feature_names);
-  apr_cross_products_end (self);
-  return TRUE;
+  return apr_cross_products_set_names (self, APR_FEATURE_NAMES, feature_names, error);
 }
 
 /**
@@ -104,9 +111,7 @@ apr_cross_products_check_feature_names (AprCrossProducts *self,
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (feature_names != NULL, FALSE);
 
-  return self->feature_names == NULL ||
-         apr_feature_names_compare ((const char *const *) self->feature_names, feature_names,
-                                    "the cross products were summed", error);
+  return check_names (self, APR_FEATURE_NAMES, feature_names, error);
 }
 
 /**
@@ -124,7 +129,7 @@ apr_cross_products_get_target_names (AprCrossProducts *self)
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
 
-  return (const char *const *) self->target_names;
+  return (const char *const *) self->names[APR_TARGET_NAMES];
 }
 
 /**
@@ -145,19 +150,7 @@ apr_cross_products_set_target_names (AprCrossProducts *self, const char *const *
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  if (!apr_cross_products_check (self, error) ||
-      !apr_target_names_check_n (target_names, apr_exact_sums_get_n_targets (self->sums),
-                                 "the cross products are of", error))
-    return FALSE;
-  if (target_names != NULL && !apr_target_names_check (target_names, error))
-    return FALSE;
-
-  if (!apr_cross_products_begin (self, error))
-    return FALSE;
-
-  apr_cross_products_take_target_names (self, target_names);
-  apr_cross_products_end (self);
-  return TRUE;
+  return apr_cross_products_set_names (self, APR_TARGET_NAMES, target_names, error);
 }
 
 /**
@@ -182,7 +175,5 @@ apr_cross_products_check_target_names (AprCrossProducts *self,
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (target_names != NULL, FALSE);
 
-  return self->target_names == NULL ||
-         apr_target_names_compare ((const char *const *) self->target_names, target_names,
-                                   "the cross products were summed", error);
+  return check_names (self, APR_TARGET_NAMES, target_names, error);
 }

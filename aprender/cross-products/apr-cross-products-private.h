@@ -6,6 +6,7 @@
 #include "aprender/cross-products/apr-rows-private.h"
 #include "aprender/cross-products/apr-sample-rows-private.h"
 #include "aprender/cross-products/apr-weight-logs-private.h"
+#include "aprender/estimator/apr-names-private.h"
 #include "aprender/safetensors/apr-safetensors-reader.h"
 #include "aprender/safetensors/apr-safetensors-writer.h"
 
@@ -26,9 +27,8 @@ struct _AprCrossProducts
   AprDType dtype; /* NONE, F32 or F64, of which the largest of those that are added counts */
   AprPrecision precision;
   guint n_threads;
-  char **feature_names; /* (owned) (nullable) */
-  char **target_names;  /* (owned) (nullable) */
-  char **identities;    /* (owned) (nullable) sorted, none empty */
+  char **names[APR_N_NAMES]; /* (owned) (nullable) */
+  char **identities;         /* (owned) (nullable) sorted, none empty */
 
   gint busy;     /* atomic: being written to, or reserved */
   gint reserved; /* atomic: the data of a write are being prepared */
@@ -101,8 +101,15 @@ void apr_cross_products_report (AprCrossProducts *self, double fraction);
 
 /* For those who write. */
 void apr_cross_products_lower_precision (AprCrossProducts *self, AprPrecision precision);
-void apr_cross_products_take_feature_names (AprCrossProducts *self, const char *const *feature_names);
-void apr_cross_products_take_target_names (AprCrossProducts *self, const char *const *target_names);
+void apr_cross_products_take_names (AprCrossProducts *self, AprNames kind, const char *const *names);
+
+gboolean apr_cross_products_set_names (AprCrossProducts *self,
+                                       AprNames kind,
+                                       const char *const *names,
+                                       GError **error);
+
+/* Takes the names of @other where there are none. */
+void apr_cross_products_inherit_names (AprCrossProducts *self, AprCrossProducts *other);
 
 /* How many samples there are with @n_added more; fails where that is more than a file can hold. */
 gboolean

@@ -18,10 +18,7 @@ apr_cross_products_become (AprCrossProducts *self, AprCrossProducts *updated)
   self->dtype = updated->dtype;
   apr_strings_set (&self->identities, (const char *const *) updated->identities);
   apr_cross_products_lower_precision (self, updated->precision);
-  if (self->feature_names == NULL)
-    apr_cross_products_take_feature_names (self, (const char *const *) updated->feature_names);
-  if (self->target_names == NULL)
-    apr_cross_products_take_target_names (self, (const char *const *) updated->target_names);
+  apr_cross_products_inherit_names (self, updated);
 }
 
 typedef struct

@@ -115,11 +115,12 @@ static void
 apr_cross_products_finalize (GObject *object)
 {
   AprCrossProducts *self = APR_CROSS_PRODUCTS (object);
+  gsize i;
 
   apr_exact_sums_unref (self->sums);
   apr_sample_rows_unref (self->rows);
-  g_strfreev (self->feature_names);
-  g_strfreev (self->target_names);
+  for (i = 0; i < APR_N_NAMES; i++)
+    g_strfreev (self->names[i]);
   g_strfreev (self->identities);
 
   G_OBJECT_CLASS (apr_cross_products_parent_class)->finalize (object);
@@ -145,10 +146,10 @@ apr_cross_products_get_property (GObject *object, guint property_id, GValue *val
       g_value_set_uint (value, self->n_threads);
       break;
     case PROP_FEATURE_NAMES:
-      g_value_set_boxed (value, self->feature_names);
+      g_value_set_boxed (value, self->names[APR_FEATURE_NAMES]);
       break;
     case PROP_TARGET_NAMES:
-      g_value_set_boxed (value, self->target_names);
+      g_value_set_boxed (value, self->names[APR_TARGET_NAMES]);
       break;
     case PROP_PROGRESS:
       g_value_set_double (value, self->progress);

@@ -3,7 +3,6 @@
 
 #include "aprender/base/apr-run-private.h"
 #include "aprender/base/apr-task-private.h"
-#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-hyper-parameters-private.h"
 #include "aprender/estimator/apr-model-file-private.h"
 
@@ -89,22 +88,24 @@ check_loaded (AprEstimator *self, gsize n_features, gsize n_targets, GError **er
   return FALSE;
 }
 
-/* Takes the names that the file has; @set keeps them. */
+/* Takes the names that the file has. */
 static gboolean
-load_names (AprEstimator *self,
-            AprSafetensorsReader *reader,
-            const char *key,
-            gboolean (*set) (AprEstimator *self, const char *const *names, GError **error),
-            GError **error)
+load_names (AprEstimator *self, AprSafetensorsReader *reader, GError **error)
 {
-  const char *json = g_hash_table_lookup (apr_safetensors_reader_get_metadata (reader), key);
-  g_auto (GStrv) names = NULL;
+  GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
+  AprNames kind;
 
-  if (json == NULL)
-    return TRUE;
+  for (kind = 0; kind < APR_N_NAMES; kind++)
+    {
+      g_auto (GStrv) names = NULL;
 
-  names = apr_feature_names_from_json (json, key, error);
-  return names != NULL && set (self, (const char *const *) names, error);
+      if (!apr_names_load (metadata, apr_names_get_key (kind), "", &names, error) ||
+          (names != NULL &&
+           !apr_estimator_set_pending_names (self, kind, (const char *const *) names, error)))
+        return FALSE;
+    }
+
+  return TRUE;
 }
 
 /* @user_data is the reader. */
@@ -128,8 +129,7 @@ load_tensors (AprEstimator *self, gpointer user_data, GCancellable *cancellable,
     return FALSE;
   apr_estimator_complete_pending (self, n_features, n_targets);
 
-  return load_names (self, reader, APR_FEATURE_NAMES_KEY, apr_estimator_set_pending_names, error) &&
-         load_names (self, reader, APR_TARGET_NAMES_KEY, apr_estimator_set_pending_target_names, error);
+  return load_names (self, reader, error);
 }
 
 static AprEstimator *

@@ -67,17 +67,14 @@ apr_estimator_begin_update (AprEstimator *self, GMainContext *context, int io_pr
 /* Says that the calling thread is the one that works on the update; or, with %FALSE, that none does. */
 void apr_estimator_set_updating (AprEstimator *self, gboolean updating);
 
-/* Takes what was found. Where it has no feature names, it gets those of before. */
+/* Takes what was found. Where it has no names, it gets those of before. */
 void apr_estimator_take_pending (AprEstimator *self, AprFitted *fitted);
 
 /* Sees to it that what is pending is for X with @n_features, whatever a subclass made of it. */
 void apr_estimator_complete_pending (AprEstimator *self, gsize n_features, gsize n_targets);
 
 gboolean
-apr_estimator_set_pending_names (AprEstimator *self, const char *const *feature_names, GError **error);
-
-gboolean
-apr_estimator_set_pending_target_names (AprEstimator *self, const char *const *target_names, GError **error);
+apr_estimator_set_pending_names (AprEstimator *self, AprNames kind, const char *const *names, GError **error);
 
 /* Checks the names that a model had before its first fit, now that this brings X and y of such widths; a width is 0
  * where the samples bring names of their own, which take the place of the model's. */
@@ -85,7 +82,8 @@ gboolean
 apr_estimator_check_begun_names (AprEstimator *self, gsize n_features, gsize n_targets, GError **error);
 
 /* Replaces the names. Those of a model that has not been fitted are taken as they are, until its first fit begins. */
-gboolean apr_estimator_set_names (AprEstimator *self, const char *const *names, GError **error);
+gboolean
+apr_estimator_set_names (AprEstimator *self, AprNames kind, const char *const *names, GError **error);
 
 /* Has the estimator know @fitted, without a notification: for one that nobody else knows yet. */
 void apr_estimator_set_fitted (AprEstimator *self, AprFitted *fitted);

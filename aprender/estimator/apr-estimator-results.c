@@ -98,7 +98,7 @@ check_class (AprEstimator *self, GError **error)
 static void
 take_results (AprEstimator *self, GHashTable *results)
 {
-  apr_estimator_take_pending (self, apr_fitted_new (0, 0, NULL, &results_type, results));
+  apr_estimator_take_pending (self, apr_fitted_new (0, 0, &results_type, results));
 }
 
 /**

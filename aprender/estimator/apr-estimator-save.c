@@ -5,7 +5,6 @@
 
 #include "aprender/base/apr-run-private.h"
 #include "aprender/estimator/apr-estimator-results-private.h"
-#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-hyper-parameters-private.h"
 #include "aprender/estimator/apr-model-file-private.h"
 
@@ -149,19 +148,12 @@ apr_estimator_copy (AprEstimator *self, GError **error)
 }
 
 static gboolean
-save_names (AprSafetensorsWriter *writer, const char *key, char **names, GError **error)
-{
-  g_autofree char *json = names != NULL ? apr_feature_names_to_json ((const char *const *) names) : NULL;
-
-  return json == NULL || apr_safetensors_writer_set_metadata (writer, key, json, error);
-}
-
-static gboolean
 add_metadata (AprEstimator *self, const AprFitted *fitted, AprSafetensorsWriter *writer, GError **error)
 {
   guint n;
   g_autofree GParamSpec **pspecs = apr_hyper_parameters_list (G_OBJECT_GET_CLASS (self), &n);
   g_autofree char *name = apr_model_name_new (G_OBJECT_TYPE (self));
+  AprNames kind;
   guint i;
 
   if (!apr_safetensors_writer_set_metadata (writer, APR_MODEL_KEY, name, error) ||
@@ -197,8 +189,11 @@ add_metadata (AprEstimator *self, const AprFitted *fitted, AprSafetensorsWriter 
         return FALSE;
     }
 
-  return save_names (writer, APR_FEATURE_NAMES_KEY, fitted->feature_names, error) &&
-         save_names (writer, APR_TARGET_NAMES_KEY, fitted->target_names, error);
+  for (kind = 0; kind < APR_N_NAMES; kind++)
+    if (!apr_names_save (fitted->names[kind], apr_names_get_key (kind), writer, "", error))
+      return FALSE;
+
+  return TRUE;
 }
 
 /* What a file is made of, as it was when it was begun. */

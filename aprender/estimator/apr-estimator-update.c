@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/estimator/apr-estimator-private.h"
 
-#include "aprender/estimator/apr-feature-names-private.h"
+#include "aprender/base/apr-strings-private.h"
 
 /* How what an estimator knows is read and replaced: readers take a reference to one immutable value, and one writer at
  * a time swaps another in. */
@@ -34,7 +34,7 @@ apr_estimator_ref_pending (AprEstimator *self)
 
   g_mutex_lock (&priv->lock);
   if (priv->updater == g_thread_self ())
-    fitted = priv->pending != NULL ? apr_fitted_ref (priv->pending) : apr_fitted_new (0, 0, NULL, NULL, NULL);
+    fitted = priv->pending != NULL ? apr_fitted_ref (priv->pending) : apr_fitted_new (0, 0, NULL, NULL);
   g_mutex_unlock (&priv->lock);
 
   return fitted;
@@ -128,22 +128,21 @@ apr_estimator_set_updating (AprEstimator *self, gboolean updating)
   g_mutex_unlock (&priv->lock);
 }
 
-/* Names stay where they are as many as the features. */
-static const char *const *
-choose_names (const AprFitted *current, const AprFitted *found, gsize n_features)
-{
-  char **names = found->feature_names != NULL ? found->feature_names : current->feature_names;
-
-  return names != NULL && g_strv_length (names) == n_features ? (const char *const *) names : NULL;
-}
-
+/* Names stay where they are as many as the features or targets. */
 static void
-keep_target_names (AprFitted *pending, const AprFitted *current)
+keep_names (AprFitted *pending, const AprFitted *current)
 {
-  if (pending->target_names == NULL)
-    pending->target_names = g_strdupv (current->target_names);
-  if (pending->target_names != NULL && g_strv_length (pending->target_names) != pending->n_targets)
-    g_clear_pointer (&pending->target_names, g_strfreev);
+  AprNames kind;
+
+  for (kind = 0; kind < APR_N_NAMES; kind++)
+    {
+      char ***names = &pending->names[kind];
+
+      if (*names == NULL)
+        *names = g_strdupv (current->names[kind]);
+      if (*names != NULL && g_strv_length (*names) != apr_fitted_get_n (pending, kind))
+        g_clear_pointer (names, g_strfreev);
+    }
 }
 
 void
@@ -154,9 +153,8 @@ apr_estimator_take_pending (AprEstimator *self, AprFitted *fitted)
 
   g_mutex_lock (&priv->lock);
   before = priv->pending;
-  priv->pending = apr_fitted_new_with (fitted, fitted->n_features, fitted->n_targets,
-                                       choose_names (get_begun (priv), fitted, fitted->n_features));
-  keep_target_names (priv->pending, get_begun (priv));
+  priv->pending = apr_fitted_copy (fitted);
+  keep_names (priv->pending, get_begun (priv));
   g_mutex_unlock (&priv->lock);
 
   g_clear_pointer (&before, apr_fitted_unref);
@@ -167,35 +165,35 @@ void
 apr_estimator_complete_pending (AprEstimator *self, gsize n_features, gsize n_targets)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
-  g_autoptr (AprFitted) nothing = apr_fitted_new (0, 0, NULL, NULL, NULL);
+  g_autoptr (AprFitted) nothing = apr_fitted_new (0, 0, NULL, NULL);
   AprFitted *before;
-  AprFitted *found;
 
   g_mutex_lock (&priv->lock);
   before = priv->pending;
-  found = before != NULL ? before : nothing;
-  priv->pending =
-    apr_fitted_new_with (found, n_features, n_targets, choose_names (get_begun (priv), found, n_features));
-  keep_target_names (priv->pending, get_begun (priv));
+  priv->pending = apr_fitted_copy (before != NULL ? before : nothing);
+  priv->pending->n_features = n_features;
+  priv->pending->n_targets = n_targets;
+  keep_names (priv->pending, get_begun (priv));
   g_mutex_unlock (&priv->lock);
 
   g_clear_pointer (&before, apr_fitted_unref);
 }
 
 gboolean
-apr_estimator_set_pending_names (AprEstimator *self, const char *const *feature_names, GError **error)
+apr_estimator_set_pending_names (AprEstimator *self, AprNames kind, const char *const *names, GError **error)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
   AprFitted *before;
 
-  if (!apr_feature_names_check (feature_names, error) ||
-      !apr_feature_names_check_n (feature_names, priv->pending->n_features, "the model was fitted with",
-                                  error))
+  if (!apr_names_check (names, kind, error) ||
+      !apr_names_check_n (names, kind, apr_fitted_get_n (priv->pending, kind), "the model was fitted with",
+                          error))
     return FALSE;
 
   g_mutex_lock (&priv->lock);
   before = priv->pending;
-  priv->pending = apr_fitted_new_with (before, before->n_features, before->n_targets, feature_names);
+  priv->pending = apr_fitted_copy (before);
+  apr_strings_set (&priv->pending->names[kind], names);
   g_mutex_unlock (&priv->lock);
 
   apr_fitted_unref (before);
@@ -216,31 +214,21 @@ apr_estimator_set_fitted (AprEstimator *self, AprFitted *fitted)
   apr_fitted_unref (before);
 }
 
-static gboolean
-are_set_beside (char **begun, char **now, gsize n)
-{
-  return !apr_feature_names_equal (begun, now) && (now == NULL || g_strv_length (now) == n);
-}
-
 /* Names that were given while the update ran are later than those that it began with or found: they name what it has
  * found, where they are as many. Takes @found. */
 static AprFitted *
 take_names_set_beside (AprFitted *found, const AprFitted *begun, const AprFitted *now)
 {
-  gboolean has_features = are_set_beside (begun->feature_names, now->feature_names, found->n_features);
-  gboolean has_targets = are_set_beside (begun->target_names, now->target_names, found->n_targets);
-  AprFitted *named;
+  AprFitted *named = apr_fitted_copy (found);
+  AprNames kind;
 
-  if (!has_features && !has_targets)
-    return found;
-
-  named =
-    apr_fitted_new_with (found, found->n_features, found->n_targets,
-                         (const char *const *) (has_features ? now->feature_names : found->feature_names));
-  if (has_targets)
+  for (kind = 0; kind < APR_N_NAMES; kind++)
     {
-      g_strfreev (named->target_names);
-      named->target_names = g_strdupv (now->target_names);
+      char **names = now->names[kind];
+
+      if (!apr_names_equal (begun->names[kind], names) &&
+          (names == NULL || g_strv_length (names) == apr_fitted_get_n (found, kind)))
+        apr_strings_set (&named->names[kind], (const char *const *) names);
     }
   apr_fitted_unref (found);
 

@@ -4,7 +4,6 @@
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/estimator/apr-estimator-results-private.h"
-#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/estimator/apr-metrics.h"
 
 /**
@@ -137,7 +136,8 @@ apr_estimator_set_property (GObject *object, guint property_id, const GValue *va
   switch (property_id)
     {
     case PROP_FEATURE_NAMES:
-      if (!apr_estimator_set_names (APR_ESTIMATOR (object), g_value_get_boxed (value), &error))
+      if (!apr_estimator_set_names (APR_ESTIMATOR (object), APR_FEATURE_NAMES, g_value_get_boxed (value),
+                                    &error))
         g_warning ("The feature names of this %s stay as they were: %s", G_OBJECT_TYPE_NAME (object),
                    error->message);
       break;
@@ -299,7 +299,7 @@ apr_estimator_init (AprEstimator *self)
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
 
   g_mutex_init (&priv->lock);
-  priv->fitted = apr_fitted_new (0, 0, NULL, NULL, NULL);
+  priv->fitted = apr_fitted_new (0, 0, NULL, NULL);
 }
 
 void
@@ -313,9 +313,9 @@ apr_estimator_notify_fitted (AprEstimator *self, const AprFitted *before, const 
     g_object_notify_by_pspec (object, properties[PROP_N_FEATURES]);
   if (before->n_targets != after->n_targets)
     g_object_notify_by_pspec (object, properties[PROP_N_TARGETS]);
-  if (!apr_feature_names_equal (before->feature_names, after->feature_names))
+  if (!apr_names_equal (before->names[APR_FEATURE_NAMES], after->names[APR_FEATURE_NAMES]))
     g_object_notify_by_pspec (object, properties[PROP_FEATURE_NAMES]);
-  if (!apr_feature_names_equal (before->target_names, after->target_names))
+  if (!apr_names_equal (before->names[APR_TARGET_NAMES], after->names[APR_TARGET_NAMES]))
     g_object_notify_by_pspec (object, properties[PROP_TARGET_NAMES]);
   if (before->type != NULL || after->type != NULL)
     (after->type != NULL ? after->type : before->type)->notify (self, before->results, after->results);

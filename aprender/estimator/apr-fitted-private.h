@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aprender/estimator/apr-estimator.h"
+#include "aprender/estimator/apr-names-private.h"
 
 G_BEGIN_DECLS
 
@@ -31,28 +32,23 @@ typedef struct
 {
   int ref_count;
 
-  gsize n_features;     /* 0 before the first fit */
-  gsize n_targets;      /* 0 before the first fit */
-  char **feature_names; /* (owned) (nullable): before the first fit too */
-  char **target_names;  /* (owned) (nullable): before the first fit too */
+  gsize n_features;          /* 0 before the first fit */
+  gsize n_targets;           /* 0 before the first fit */
+  char **names[APR_N_NAMES]; /* (owned) (nullable): before the first fit too */
 
   const AprResultsType *type; /* (nullable) */
   gpointer results;           /* (owned) (nullable): NULL where the subclass keeps its results elsewhere */
 } AprFitted;
 
-/* Takes @results and copies @feature_names. */
-AprFitted *apr_fitted_new (gsize n_features,
-                           gsize n_targets,
-                           const char *const *feature_names,
-                           const AprResultsType *type,
-                           gpointer results) G_GNUC_WARN_UNUSED_RESULT;
+/* Takes @results. */
+AprFitted *apr_fitted_new (gsize n_features, gsize n_targets, const AprResultsType *type, gpointer results)
+  G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same results under other names and for another X, where a subclass transforms what it gets. The targets keep
- * theirs. */
-AprFitted *apr_fitted_new_with (const AprFitted *self,
-                                gsize n_features,
-                                gsize n_targets,
-                                const char *const *feature_names) G_GNUC_WARN_UNUSED_RESULT;
+/* For whoever changes the numbers or names before others see it. */
+AprFitted *apr_fitted_copy (const AprFitted *self) G_GNUC_WARN_UNUSED_RESULT;
+
+/* How many names of a kind there have to be. */
+gsize apr_fitted_get_n (const AprFitted *self, AprNames kind);
 
 AprFitted *apr_fitted_ref (AprFitted *self);
 

@@ -2,11 +2,7 @@
 #include "aprender/estimator/apr-fitted-private.h"
 
 AprFitted *
-apr_fitted_new (gsize n_features,
-                gsize n_targets,
-                const char *const *feature_names,
-                const AprResultsType *type,
-                gpointer results)
+apr_fitted_new (gsize n_features, gsize n_targets, const AprResultsType *type, gpointer results)
 {
   AprFitted *self = g_new (AprFitted, 1);
 
@@ -14,7 +10,6 @@ apr_fitted_new (gsize n_features,
     .ref_count = 1,
     .n_features = n_features,
     .n_targets = n_targets,
-    .feature_names = g_strdupv ((char **) feature_names),
     .type = type,
     .results = results,
   };
@@ -23,17 +18,22 @@ apr_fitted_new (gsize n_features,
 }
 
 AprFitted *
-apr_fitted_new_with (const AprFitted *self,
-                     gsize n_features,
-                     gsize n_targets,
-                     const char *const *feature_names)
+apr_fitted_copy (const AprFitted *self)
 {
-  AprFitted *fitted = apr_fitted_new (n_features, n_targets, feature_names, self->type,
-                                      self->results != NULL ? self->type->ref (self->results) : NULL);
+  AprFitted *copy = apr_fitted_new (self->n_features, self->n_targets, self->type,
+                                    self->results != NULL ? self->type->ref (self->results) : NULL);
+  gsize i;
 
-  fitted->target_names = g_strdupv (self->target_names);
+  for (i = 0; i < APR_N_NAMES; i++)
+    copy->names[i] = g_strdupv (self->names[i]);
 
-  return fitted;
+  return copy;
+}
+
+gsize
+apr_fitted_get_n (const AprFitted *self, AprNames kind)
+{
+  return kind == APR_FEATURE_NAMES ? self->n_features : self->n_targets;
 }
 
 AprFitted *
@@ -47,12 +47,14 @@ apr_fitted_ref (AprFitted *self)
 void
 apr_fitted_unref (AprFitted *self)
 {
+  gsize i;
+
   if (!g_atomic_int_dec_and_test (&self->ref_count))
     return;
 
   if (self->results != NULL)
     self->type->unref (self->results);
-  g_strfreev (self->feature_names);
-  g_strfreev (self->target_names);
+  for (i = 0; i < APR_N_NAMES; i++)
+    g_strfreev (self->names[i]);
   g_free (self);
 }

@@ -73,8 +73,8 @@ fit_solve (Fit *fit, AprCrossProducts *state, gsize n_dims, GError **error)
 
   /* The names are the model's to give. */
   results->cross_products = state;
-  apr_cross_products_take_feature_names (state, NULL);
-  apr_cross_products_take_target_names (state, NULL);
+  apr_cross_products_take_names (state, APR_FEATURE_NAMES, NULL);
+  apr_cross_products_take_names (state, APR_TARGET_NAMES, NULL);
   apr_linear_options_complete (options, apr_cross_products_get_dtype (state),
                                apr_cross_products_get_precision (state));
   if (!apr_linear_solve_state (&solution, state, fit->alphas, options, &fit->solution, error))

@@ -19,10 +19,11 @@ apr_linear_regression_take_pending (AprLinearRegression *self,
                                     const char *const *feature_names,
                                     const char *const *target_names)
 {
-  AprFitted *fitted = apr_fitted_new (results->n_features, results->n_targets, feature_names,
-                                      &apr_linear_results_type, results);
+  AprFitted *fitted =
+    apr_fitted_new (results->n_features, results->n_targets, &apr_linear_results_type, results);
 
-  fitted->target_names = g_strdupv ((char **) target_names);
+  fitted->names[APR_FEATURE_NAMES] = g_strdupv ((char **) feature_names);
+  fitted->names[APR_TARGET_NAMES] = g_strdupv ((char **) target_names);
   apr_estimator_take_pending (APR_ESTIMATOR (self), fitted);
 }
 
@@ -330,7 +331,7 @@ apr_linear_regression_get_dependent_features (AprLinearRegression *self)
 
   names = g_new0 (char *, (gsize) results->dependent->len + 1);
   for (i = 0; i < results->dependent->len; i++)
-    names[i] = apr_feature_name_new ((const char *const *) fitted->feature_names,
+    names[i] = apr_feature_name_new ((const char *const *) fitted->names[APR_FEATURE_NAMES],
                                      g_array_index (results->dependent, gsize, i));
 
   return names;
@@ -364,8 +365,10 @@ apr_linear_regression_get_cross_products (AprLinearRegression *self)
     return NULL;
 
   copy = apr_cross_products_copy (results->cross_products);
-  (void) apr_cross_products_set_feature_names (copy, (const char *const *) fitted->feature_names, NULL);
-  (void) apr_cross_products_set_target_names (copy, (const char *const *) fitted->target_names, NULL);
+  (void) apr_cross_products_set_feature_names (copy, (const char *const *) fitted->names[APR_FEATURE_NAMES],
+                                               NULL);
+  (void) apr_cross_products_set_target_names (copy, (const char *const *) fitted->names[APR_TARGET_NAMES],
+                                              NULL);
 
   return copy;
 }

@@ -250,13 +250,15 @@ score_cross_products (AprLinearRegression *self,
                    apr_cross_products_get_n_targets (cross_products), n_features, n_targets);
       return NULL;
     }
-  if (fitted->feature_names != NULL && apr_cross_products_get_feature_names (cross_products) != NULL &&
-      !apr_cross_products_check_feature_names (cross_products, (const char *const *) fitted->feature_names,
-                                               error))
+  if (fitted->names[APR_FEATURE_NAMES] != NULL &&
+      apr_cross_products_get_feature_names (cross_products) != NULL &&
+      !apr_cross_products_check_feature_names (cross_products,
+                                               (const char *const *) fitted->names[APR_FEATURE_NAMES], error))
     return NULL;
-  if (fitted->target_names != NULL && apr_cross_products_get_target_names (cross_products) != NULL &&
-      !apr_cross_products_check_target_names (cross_products, (const char *const *) fitted->target_names,
-                                              error))
+  if (fitted->names[APR_TARGET_NAMES] != NULL &&
+      apr_cross_products_get_target_names (cross_products) != NULL &&
+      !apr_cross_products_check_target_names (cross_products,
+                                              (const char *const *) fitted->names[APR_TARGET_NAMES], error))
     return NULL;
   if (apr_cross_products_get_n_samples (cross_products) == 0 ||
       !apr_cross_products_has_weight (cross_products))

@@ -45,7 +45,7 @@ apr_linear_regression_get_source (const AprFitted *fitted)
     .fit_intercept = results->fitted.fit_intercept,
     .dependent = (const gsize *) (gconstpointer) results->dependent->data,
     .n_dependent = results->dependent->len,
-    .feature_names = (const char *const *) fitted->feature_names,
+    .feature_names = (const char *const *) fitted->names[APR_FEATURE_NAMES],
     .coefficients = results->coefficients,
     .intercept = results->intercept,
   };
@@ -70,7 +70,7 @@ apr_linear_regression_infer (AprLinearRegression *self,
   if (!check_method (self, results, what, error))
     return NULL;
 
-  inference = apr_linear_results_ref_inference (results, fitted->feature_names);
+  inference = apr_linear_results_ref_inference (results, fitted->names[APR_FEATURE_NAMES]);
   if (inference != NULL && (inference->has_relations || !relations))
     return inference;
   g_clear_pointer (&inference, apr_inference_unref);
@@ -79,7 +79,7 @@ apr_linear_regression_infer (AprLinearRegression *self,
   source.relations = relations;
   inference = apr_inference_new (&source, &run, error);
   if (inference != NULL)
-    apr_linear_results_keep_inference (results, inference, fitted->feature_names);
+    apr_linear_results_keep_inference (results, inference, fitted->names[APR_FEATURE_NAMES]);
   else
     g_prefix_error (error, "Cannot %s this %s: ", what, G_OBJECT_TYPE_NAME (self));
 
@@ -205,8 +205,8 @@ static void
 append_heading (GString *text, const AprFitted *fitted, gsize target)
 {
   g_string_append (text, target > 0 ? "\n" : "");
-  if (fitted->target_names != NULL)
-    g_string_append_printf (text, "Target %s\n\n", fitted->target_names[target]);
+  if (fitted->names[APR_TARGET_NAMES] != NULL)
+    g_string_append_printf (text, "Target %s\n\n", fitted->names[APR_TARGET_NAMES][target]);
   else
     g_string_append_printf (text, "Target %" G_GSIZE_FORMAT "\n\n", target);
 }

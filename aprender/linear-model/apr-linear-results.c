@@ -5,7 +5,6 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
-#include "aprender/estimator/apr-feature-names-private.h"
 #include "aprender/inference/apr-prediction-rounding-private.h"
 
 /* A list of the results that were left, the last one first. It is taken as a whole: no thread can take one that another
@@ -186,7 +185,7 @@ apr_linear_results_ref_inference (AprLinearResults *self, char **feature_names)
   AprInference *inference = NULL;
 
   g_mutex_lock (&self->lock);
-  if (self->inference != NULL && apr_feature_names_equal (self->inference_names, feature_names))
+  if (self->inference != NULL && apr_names_equal (self->inference_names, feature_names))
     inference = apr_inference_ref (self->inference);
   g_mutex_unlock (&self->lock);
 

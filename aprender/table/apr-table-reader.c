@@ -2,7 +2,7 @@
 #include "aprender/table/apr-table-reader-private.h"
 
 #include "aprender/base/apr-strings-private.h"
-#include "aprender/estimator/apr-feature-names-private.h"
+#include "aprender/estimator/apr-names-private.h"
 
 /**
  * AprTableReader:
@@ -393,7 +393,7 @@ refuse_late_choice (AprTableReader *self, const char *property, gboolean is_late
 static gboolean
 are_names_equal (const char *const *a, const char *const *b)
 {
-  return apr_feature_names_equal ((char **) a, (char **) b);
+  return apr_names_equal ((char **) a, (char **) b);
 }
 
 /**

@@ -1,11 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/estimator/apr-feature-names-private.h"
+#include "aprender/estimator/apr-names-private.h"
 
 #include <json-glib/json-glib.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "aprender/estimator/apr-model-file-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
+
+static const struct
+{
+  const char *what;
+  const char *property;
+  const char *key;
+} kinds[APR_N_NAMES] = {
+  [APR_FEATURE_NAMES] = { "feature", "feature-names", "feature_names" },
+  [APR_TARGET_NAMES] = { "target", "target-names", "target_names" },
+};
+
+const char *
+apr_names_get_property (AprNames kind)
+{
+  return kinds[kind].property;
+}
+
+const char *
+apr_names_get_key (AprNames kind)
+{
+  return kinds[kind].key;
+}
 
 static int
 compare_names (gconstpointer a, gconstpointer b)
@@ -29,11 +52,11 @@ find_duplicate (const char *const *names, gsize n)
   return NULL;
 }
 
-/* @what is “feature” or “target”. */
-static gboolean
-check (const char *const *names, const char *what, GError **error)
+gboolean
+apr_names_check (const char *const *names, AprNames kind, GError **error)
 {
-  gsize n = g_strv_length ((char **) names);
+  gsize n = names != NULL ? g_strv_length ((char **) names) : 0;
+  const char *what = kinds[kind].what;
   const char *duplicate;
   gsize i;
 
@@ -54,27 +77,16 @@ check (const char *const *names, const char *what, GError **error)
 }
 
 gboolean
-apr_feature_names_check (const char *const *names, GError **error)
-{
-  return check (names, "feature", error);
-}
-
-gboolean
-apr_target_names_check (const char *const *names, GError **error)
-{
-  return check (names, "target", error);
-}
-
-gboolean
-apr_feature_names_equal (char **a, char **b)
+apr_names_equal (char **a, char **b)
 {
   return a == b ||
          (a != NULL && b != NULL && g_strv_equal ((const char *const *) a, (const char *const *) b));
 }
 
-static gboolean
-check_n (const char *const *names, gsize n, const char *what, const char *whose, GError **error)
+gboolean
+apr_names_check_n (const char *const *names, AprNames kind, gsize n, const char *whose, GError **error)
 {
+  const char *what = kinds[kind].what;
   guint n_names = names != NULL ? g_strv_length ((char **) names) : 0;
 
   if (names == NULL || n_names == n)
@@ -87,21 +99,10 @@ check_n (const char *const *names, gsize n, const char *what, const char *whose,
 }
 
 gboolean
-apr_feature_names_check_n (const char *const *names, gsize n_features, const char *whose, GError **error)
+apr_names_compare (
+  const char *const *expected, const char *const *names, AprNames kind, const char *whose, GError **error)
 {
-  return check_n (names, n_features, "feature", whose, error);
-}
-
-gboolean
-apr_target_names_check_n (const char *const *names, gsize n_targets, const char *whose, GError **error)
-{
-  return check_n (names, n_targets, "target", whose, error);
-}
-
-static gboolean
-compare (
-  const char *const *expected, const char *const *names, const char *what, const char *whose, GError **error)
-{
+  const char *what = kinds[kind].what;
   gsize i;
 
   for (i = 0; expected[i] != NULL && names[i] != NULL; i++)
@@ -123,26 +124,8 @@ compare (
   return expected[i] == NULL && names[i] == NULL;
 }
 
-gboolean
-apr_feature_names_compare (const char *const *expected,
-                           const char *const *names,
-                           const char *whose,
-                           GError **error)
-{
-  return compare (expected, names, "feature", whose, error);
-}
-
-gboolean
-apr_target_names_compare (const char *const *expected,
-                          const char *const *names,
-                          const char *whose,
-                          GError **error)
-{
-  return compare (expected, names, "target", whose, error);
-}
-
-char *
-apr_feature_names_to_json (const char *const *names)
+static char *
+to_json (const char *const *names)
 {
   g_autoptr (JsonNode) node = json_node_new (JSON_NODE_ARRAY);
   g_autoptr (JsonArray) array = json_array_new ();
@@ -162,13 +145,25 @@ apr_feature_names_to_json (const char *const *names)
   return g_string_free (json, FALSE);
 }
 
-char **
-apr_feature_names_from_json (const char *json, const char *key, GError **error)
+gboolean
+apr_names_save (
+  char **names, const char *key, AprSafetensorsWriter *writer, const char *prefix, GError **error)
 {
-  char **names = apr_json_scan_string_array (json, strlen (json), error);
+  g_autofree char *full_key = g_strconcat (APR_MODEL_PREFIX, prefix, key, NULL);
+  g_autofree char *json = names != NULL ? to_json ((const char *const *) names) : NULL;
 
-  if (names == NULL)
-    g_prefix_error (error, "The metadata “%s”: ", key);
+  return json == NULL || apr_safetensors_writer_set_metadata (writer, full_key, json, error);
+}
 
-  return names;
+gboolean
+apr_names_load (GHashTable *metadata, const char *key, const char *prefix, char ***names, GError **error)
+{
+  g_autofree char *full_key = g_strconcat (APR_MODEL_PREFIX, prefix, key, NULL);
+  const char *json = g_hash_table_lookup (metadata, full_key);
+
+  *names = json != NULL ? apr_json_scan_string_array (json, strlen (json), error) : NULL;
+  if (json != NULL && *names == NULL)
+    g_prefix_error (error, "The metadata “%s”: ", full_key);
+
+  return json == NULL || *names != NULL;
 }
