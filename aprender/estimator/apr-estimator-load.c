@@ -108,9 +108,8 @@ load_names (AprEstimator *self, AprSafetensorsReader *reader, GError **error)
   return TRUE;
 }
 
-/* @user_data is the reader. */
 static gboolean
-load_tensors (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
+load_fitted (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
 {
   AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
   AprSafetensorsReader *reader = APR_SAFETENSORS_READER (user_data);
@@ -150,7 +149,7 @@ apr_estimator_load_into (AprEstimator *self,
 
   /* The virtual function takes none. */
   apr_run_push_cancellable (cancellable);
-  loaded = apr_estimator_update (self, load_tensors, reader, cancellable, error);
+  loaded = apr_estimator_update (self, load_fitted, reader, cancellable, error);
   apr_run_pop_cancellable (cancellable);
 
   return loaded;
@@ -275,7 +274,7 @@ return_load_error (GTask *task, GError *error)
 static gboolean
 run_load (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
 {
-  return load_tensors (self, call->object, cancellable, error);
+  return load_fitted (self, call->object, cancellable, error);
 }
 
 static void

@@ -55,7 +55,7 @@ apr_estimator_set_names (AprEstimator *self, AprNames kind, const char *const *n
 
   g_object_freeze_notify (G_OBJECT (self));
   g_object_notify (G_OBJECT (self), apr_names_get_property (kind));
-  if (kind == APR_FEATURE_NAMES && after->results != NULL)
+  if (kind == APR_FEATURE_NAMES && after->type != NULL && after->type->notify_names != NULL)
     after->type->notify_names (self, after->results);
   g_object_thaw_notify (G_OBJECT (self));
   return TRUE;

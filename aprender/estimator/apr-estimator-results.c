@@ -35,29 +35,11 @@ results_save (AprEstimator *self, gconstpointer results, AprSafetensorsWriter *w
   return TRUE;
 }
 
-static void
-results_begin (AprEstimator *self)
-{
-}
-
-static void
-results_notify (AprEstimator *self, gconstpointer before, gconstpointer after)
-{
-}
-
-static void
-results_notify_names (AprEstimator *self, gconstpointer results)
-{
-}
-
 static const AprResultsType results_type = {
-  .begin = results_begin,
   .ref = results_ref,
   .unref = results_unref,
   .save_tensors = apr_estimator_save_results,
   .save = results_save,
-  .notify = results_notify,
-  .notify_names = results_notify_names,
 };
 
 /* With those of @results, if there are any. */

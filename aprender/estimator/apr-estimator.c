@@ -306,6 +306,7 @@ void
 apr_estimator_notify_fitted (AprEstimator *self, const AprFitted *before, const AprFitted *after)
 {
   GObject *object = G_OBJECT (self);
+  const AprResultsType *type = after->type != NULL ? after->type : before->type;
 
   if (before->n_features == 0)
     g_object_notify_by_pspec (object, properties[PROP_FITTED]);
@@ -317,8 +318,8 @@ apr_estimator_notify_fitted (AprEstimator *self, const AprFitted *before, const 
     g_object_notify_by_pspec (object, properties[PROP_FEATURE_NAMES]);
   if (!apr_names_equal (before->names[APR_TARGET_NAMES], after->names[APR_TARGET_NAMES]))
     g_object_notify_by_pspec (object, properties[PROP_TARGET_NAMES]);
-  if (before->type != NULL || after->type != NULL)
-    (after->type != NULL ? after->type : before->type)->notify (self, before->results, after->results);
+  if (type != NULL && type->notify != NULL)
+    type->notify (self, before->results, after->results);
 }
 
 void

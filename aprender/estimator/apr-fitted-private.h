@@ -16,10 +16,12 @@ typedef struct
   gboolean (*save_tensors) (AprEstimator *self, AprSafetensorsWriter *writer, GError **error);
   gboolean (*save) (AprEstimator *self, gconstpointer results, AprSafetensorsWriter *writer, GError **error);
 
+  /* The rest is %NULL where the base class keeps the results. */
+
   /* Keeps the hyper-parameters as they are: those of the update that begins. */
   void (*begin) (AprEstimator *self);
 
-  /* Notifies of the subclass's properties that differ; either may be %NULL. */
+  /* Notifies of the subclass's properties that differ; either result may be %NULL. */
   void (*notify) (AprEstimator *self, gconstpointer before, gconstpointer after);
 
   /* Notifies of those that hold names of features, when only these change. */
@@ -36,7 +38,7 @@ typedef struct
   gsize n_targets;           /* 0 before the first fit */
   char **names[APR_N_NAMES]; /* (owned) (nullable): before the first fit too */
 
-  const AprResultsType *type; /* (nullable) */
+  const AprResultsType *type; /* */
   gpointer results;           /* (owned) (nullable): NULL where the subclass keeps its results elsewhere */
 } AprFitted;
 

@@ -181,7 +181,10 @@ check_row (const double *x, gsize n_features, GError **error)
 }
 
 static void
-check_sample (AprLinearRegression *self, const AprLinearResults *results, gsize n_features, GError **error)
+set_sample_error (AprLinearRegression *self,
+                  const AprLinearResults *results,
+                  gsize n_features,
+                  GError **error)
 {
   if (check_results (self, results, error) &&
       apr_estimator_check_n_features ("The sample", n_features, results->n_features, error))
@@ -225,7 +228,7 @@ apr_linear_regression_predict_one (AprLinearRegression *self,
   results = apr_linear_regression_ref_results (self);
   if (G_UNLIKELY (results == NULL || n_features != results->n_features || results->n_targets != 1))
     {
-      check_sample (self, results, n_features, error);
+      set_sample_error (self, results, n_features, error);
       return 0;
     }
 

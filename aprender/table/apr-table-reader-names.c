@@ -2,7 +2,7 @@
 #include "aprender/base/apr-task-private.h"
 #include "aprender/table/apr-table-reader-private.h"
 
-/* The methods of AprTableReader that read the names of the columns. */
+/* The names of the columns. */
 
 static gboolean
 load_names (AprTableReader *self, GCancellable *cancellable, GError **error)
@@ -127,4 +127,23 @@ apr_table_reader_read_names_finish (AprTableReader *self, GAsyncResult *result, 
     apr_table_reader_notify_state (self);
 
   return read;
+}
+
+/**
+ * apr_table_reader_get_names:
+ * @self: a reader
+ *
+ * Gets the names of all columns.
+ *
+ * Returns: (transfer none) (nullable) (array zero-terminated=1): the names in the order of the table, empty where a
+ *   column has none, or `NULL` before the first row has been read
+ *
+ * Since: 0.1
+ */
+const char *const *
+apr_table_reader_get_names (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+
+  return self->columns != NULL ? (const char *const *) self->columns->names : NULL;
 }

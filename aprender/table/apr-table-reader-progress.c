@@ -114,29 +114,6 @@ apr_table_reader_get_n_missing (AprTableReader *self)
 }
 
 /**
- * apr_table_reader_get_row_numbers:
- * @self: a reader
- *
- * Gets which rows of the table were handed out last, in the order of the samples.
- *
- * Rows count from 0, without the names of the columns and blank lines, but with those that were passed over. So the
- * samples of a table with gaps can be told by their rows.
- *
- * Returns: (transfer none) (nullable): the numbers, [n_rows], I64, until the next read has ended; `NULL` before the
- *   first read, after one without rows, and unless [property@Apr.TableReader:drop-missing] is set: all rows are handed
- *   out then
- *
- * Since: 0.1
- */
-AprTensor *
-apr_table_reader_get_row_numbers (AprTableReader *self)
-{
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
-
-  return self->row_numbers;
-}
-
-/**
  * apr_table_reader_get_n_bytes:
  * @self: a reader
  *
@@ -173,23 +150,4 @@ apr_table_reader_get_progress (AprTableReader *self)
     return 1;
 
   return self->size == 0 ? 0 : MIN ((double) self->n_bytes / (double) self->size, 1);
-}
-
-/**
- * apr_table_reader_get_names:
- * @self: a reader
- *
- * Gets the names of all columns.
- *
- * Returns: (transfer none) (nullable) (array zero-terminated=1): the names in the order of the table, empty where a
- *   column has none, or `NULL` before the first row has been read
- *
- * Since: 0.1
- */
-const char *const *
-apr_table_reader_get_names (AprTableReader *self)
-{
-  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
-
-  return self->columns != NULL ? (const char *const *) self->columns->names : NULL;
 }

@@ -586,3 +586,26 @@ apr_table_reader_read_finish (AprTableReader *self,
 
   return rows != NULL;
 }
+
+/**
+ * apr_table_reader_get_row_numbers:
+ * @self: a reader
+ *
+ * Gets which rows of the table were handed out last, in the order of the samples.
+ *
+ * Rows count from 0, without the names of the columns and blank lines, but with those that were passed over. So the
+ * samples of a table with gaps can be told by their rows.
+ *
+ * Returns: (transfer none) (nullable): the numbers, [n_rows], I64, until the next read has ended; `NULL` before the
+ *   first read, after one without rows, and unless [property@Apr.TableReader:drop-missing] is set: all rows are handed
+ *   out then
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_table_reader_get_row_numbers (AprTableReader *self)
+{
+  g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
+
+  return self->row_numbers;
+}
