@@ -5,10 +5,10 @@
 
 #include <locale.h>
 
-/* Makes 0,5 of 0.5 from here on, also in programs that this one starts; false where there is no such locale, and no
- * localedef to make one in @folder. */
-static inline gboolean
-set_german_numbers (const char *folder)
+/* Makes 0,5 of 0.5 from here on, also in programs that this one starts, where there is such a locale, or localedef to
+ * make one in @folder. */
+static inline void
+enter_german_numbers (const char *folder)
 {
   g_autofree char *target = g_build_filename (folder, "de_DE.UTF-8", NULL);
   const char *const command[] = {
@@ -19,11 +19,24 @@ set_german_numbers (const char *folder)
   };
   int status = -1;
 
-  if (setlocale (LC_NUMERIC, "de_DE.UTF-8") != NULL)
-    return TRUE;
+  if (setlocale (LC_NUMERIC, "de_DE.UTF-8") == NULL &&
+      g_spawn_sync (NULL, (char **) command, NULL,
+                    G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
+                    NULL, NULL, &status, NULL) &&
+      g_setenv ("LOCPATH", folder, TRUE))
+    setlocale (LC_NUMERIC, "de_DE.UTF-8");
+}
 
-  return g_spawn_sync (NULL, (char **) command, NULL,
-                       G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL,
-                       NULL, NULL, NULL, &status, NULL) &&
-         g_setenv ("LOCPATH", folder, TRUE) && setlocale (LC_NUMERIC, "de_DE.UTF-8") != NULL;
+/* Skips the test where there was none. */
+static inline void
+leave_german_numbers (void)
+{
+  gboolean is_german = g_str_equal (setlocale (LC_NUMERIC, NULL), "de_DE.UTF-8");
+  g_autofree char *half = g_strdup_printf ("%.1f", 0.5);
+
+  setlocale (LC_NUMERIC, "C");
+  if (is_german)
+    g_assert_cmpstr (half, ==, "0,5");
+  else
+    g_test_skip ("there is no locale de_DE.UTF-8, and no localedef to make it");
 }

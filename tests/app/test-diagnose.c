@@ -4,7 +4,7 @@
 #include <glib/gstdio.h>
 
 #include "app/trendline-fit-session.h"
-#include "tests/app/waiting.h"
+#include "tests/waiting.h"
 
 static TrendlineFitSession *
 open_table (const char *text)

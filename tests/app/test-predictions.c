@@ -2,8 +2,8 @@
 #include <glib/gstdio.h>
 
 #include "app/trendline-fit-session.h"
-#include "tests/app/waiting.h"
 #include "tests/apr-test.h"
+#include "tests/waiting.h"
 
 /* The file of a session's predictions. */
 

@@ -19,22 +19,15 @@ test_format (Folder *folder, gconstpointer data)
     { 16777217, FALSE, "16777217" }, { INFINITY, FALSE, "inf" },
     { NAN, FALSE, "nan" },
   };
-  g_autofree char *half = NULL;
   char buffer[APR_NUMBER_SIZE];
-  gboolean german;
   gsize i;
 
   g_test_summary ("Numbers have the fewest digits that bring them back, and a point in every locale.");
 
-  german = set_german_numbers (folder->folder);
-  half = g_strdup_printf ("%.1f", 0.5);
+  enter_german_numbers (folder->folder);
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     g_assert_cmpstr (apr_number_format (cases[i].value, cases[i].narrow, buffer), ==, cases[i].text);
-  setlocale (LC_NUMERIC, "C");
-  if (!german)
-    g_test_skip ("there is no locale de_DE.UTF-8, and no localedef to make it");
-  else
-    g_assert_cmpstr (half, ==, "0,5");
+  leave_german_numbers ();
 }
 
 int

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/arrow-producer.h"
+#include "tests/waiting.h"
 
 /* The linker sends the library's calls of this function here: whether aligned copies of tensors find memory. */
 gpointer __real_apr_memory_new (gsize n, gsize size, const char *what, GError **error);
@@ -617,14 +618,6 @@ test_failure (void)
 }
 
 static void
-ended_cb (GObject *object G_GNUC_UNUSED, GAsyncResult *result, gpointer user_data)
-{
-  GAsyncResult **place = user_data;
-
-  *place = g_object_ref (result);
-}
-
-static void
 test_async (void)
 {
   g_autoptr (AprCrossProducts) expected = make_expected (NULL);
@@ -639,12 +632,12 @@ test_async (void)
   AprArrowArrayStream second = open_stream (&other);
   AprArrowArrayStream third = open_stream (&waiting);
 
-  apr_cross_products_update_arrow_async (state, &stream, targets, NULL, G_PRIORITY_DEFAULT, NULL, ended_cb,
+  apr_cross_products_update_arrow_async (state, &stream, targets, NULL, G_PRIORITY_DEFAULT, NULL, on_ready,
                                          &result);
   g_assert_null (stream.release);
   g_assert_true (apr_cross_products_get_busy (state));
   /* One write at a time. */
-  apr_cross_products_update_arrow_async (state, &second, targets, NULL, G_PRIORITY_DEFAULT, NULL, ended_cb,
+  apr_cross_products_update_arrow_async (state, &second, targets, NULL, G_PRIORITY_DEFAULT, NULL, on_ready,
                                          &second_result);
   /* A stream that had to wait is not lost. */
   g_assert_false (apr_cross_products_update_arrow (state, &third, targets, NULL, NULL, &error));
@@ -652,8 +645,8 @@ test_async (void)
   g_clear_error (&error);
   g_assert_nonnull (third.release);
   third.release (&third);
-  while (result == NULL || second_result == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  wait_for (&result);
+  wait_for (&second_result);
   g_assert_false (apr_cross_products_update_arrow_finish (state, second_result, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
   g_clear_error (&error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
+#include "tests/waiting.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -398,21 +399,14 @@ test_load_numbers (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (apr_estimator_get_n_features (loaded), ==, 2);
 }
 
-static void
-quit_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  *(GAsyncResult **) user_data = g_object_ref (result);
-}
-
 static GAsyncResult *
 fit_async (Fixture *fixture, AprTensor *y, GCancellable *cancellable)
 {
   GAsyncResult *result = NULL;
 
-  apr_estimator_fit_async (fixture->model, fixture->x, y, NULL, G_PRIORITY_DEFAULT, cancellable, quit_cb,
+  apr_estimator_fit_async (fixture->model, fixture->x, y, NULL, G_PRIORITY_DEFAULT, cancellable, on_ready,
                            &result);
-  while (result == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  wait_for (&result);
 
   return result;
 }
@@ -423,11 +417,10 @@ test_fit_async (Fixture *fixture, gconstpointer data)
   g_autoptr (GAsyncResult) result = NULL;
   g_autoptr (GError) error = NULL;
 
-  apr_estimator_fit_async (fixture->model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, NULL, quit_cb,
+  apr_estimator_fit_async (fixture->model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready,
                            &result);
   g_assert_false (apr_estimator_get_fitted (fixture->model));
-  while (result == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  wait_for (&result);
 
   g_assert_true (apr_estimator_fit_finish (fixture->model, result, &error));
   g_assert_no_error (error);

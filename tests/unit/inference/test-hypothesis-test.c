@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/nist.h"
+#include "tests/waiting.h"
 
 #include <math.h>
 
@@ -419,14 +420,6 @@ test_text_errors (void)
 }
 
 static void
-on_result (GObject *source, GAsyncResult *result, gpointer user_data)
-{
-  GAsyncResult **to = user_data;
-
-  *to = g_object_ref (result);
-}
-
-static void
 test_robust_weights (void)
 {
   const struct
@@ -464,15 +457,6 @@ test_robust_weights (void)
     }
 }
 
-static GAsyncResult *
-wait_for (GAsyncResult **result)
-{
-  while (*result == NULL)
-    g_main_context_iteration (NULL, TRUE);
-
-  return *result;
-}
-
 static void
 test_async (void)
 {
@@ -490,11 +474,11 @@ test_async (void)
   load ("longley", &x, &y);
   model = fit (x, y);
   apr_linear_regression_get_robust_statistics_async (model, x, y, NULL, APR_COVARIANCE_HC3, 0, 0, NULL,
-                                                     on_result, &results[0]);
-  apr_linear_regression_diagnose_async (model, x, y, NULL, 0, 0, NULL, on_result, &results[1]);
+                                                     on_ready, &results[0]);
+  apr_linear_regression_diagnose_async (model, x, y, NULL, 0, 0, NULL, on_ready, &results[1]);
   g_cancellable_cancel (cancellable);
   apr_linear_regression_get_robust_statistics_async (model, x, y, NULL, APR_COVARIANCE_HC3, 0, 0, cancellable,
-                                                     on_result, &results[2]);
+                                                     on_ready, &results[2]);
   statistics = apr_linear_regression_get_robust_statistics_finish (model, wait_for (&results[0]), &error);
   g_assert_no_error (error);
   diagnostics = apr_linear_regression_diagnose_finish (model, wait_for (&results[1]), &error);
@@ -527,10 +511,10 @@ test_hypothesis_async (void)
 
   g_assert_true (
     apr_regression_statistics_parse_hypothesis (statistics, "x1 = x2, x1 = 7", &factors, &values, &error));
-  apr_regression_statistics_test_hypothesis_async (statistics, factors, values, 0, NULL, on_result,
+  apr_regression_statistics_test_hypothesis_async (statistics, factors, values, 0, NULL, on_ready,
                                                    &results[0]);
   g_cancellable_cancel (cancellable);
-  apr_regression_statistics_test_hypothesis_async (statistics, factors, NULL, 0, cancellable, on_result,
+  apr_regression_statistics_test_hypothesis_async (statistics, factors, NULL, 0, cancellable, on_ready,
                                                    &results[1]);
   test = apr_regression_statistics_test_hypothesis_finish (statistics, wait_for (&results[0]), &error);
   g_assert_no_error (error);
@@ -564,7 +548,7 @@ test_finish_is_misused (void)
 
   g_assert_true (
     apr_regression_statistics_parse_hypothesis (statistics, "x1 = 0", &factors, &values, &error));
-  apr_regression_statistics_test_hypothesis_async (statistics, factors, NULL, 0, NULL, on_result, &result);
+  apr_regression_statistics_test_hypothesis_async (statistics, factors, NULL, 0, NULL, on_ready, &result);
   g_assert_null (apr_regression_statistics_test_hypothesis_finish (other, wait_for (&result), &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
   g_clear_error (&error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
+#include "tests/waiting.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -44,22 +45,9 @@ tear_down (Fixture *fixture, gconstpointer data)
 }
 
 static void
-keep_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  *(GAsyncResult **) user_data = g_object_ref (result);
-}
-
-static void
-wait_for (GAsyncResult **result)
-{
-  while (*result == NULL)
-    g_main_context_iteration (NULL, TRUE);
-}
-
-static void
 begin_fit (Fixture *fixture, AprTensor *y, GAsyncResult **result)
 {
-  apr_estimator_fit_async (fixture->model, fixture->x, y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, result);
+  apr_estimator_fit_async (fixture->model, fixture->x, y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready, result);
 }
 
 static void
@@ -85,7 +73,7 @@ test_second_fit_is_refused (Fixture *fixture, gconstpointer data)
   g_assert_true (apr_estimator_get_busy (fixture->model));
   begin_fit (fixture, fixture->other_y, &second);
   apr_linear_regression_partial_fit_async (APR_LINEAR_REGRESSION (fixture->model), fixture->x,
-                                           fixture->other_y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb,
+                                           fixture->other_y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready,
                                            &partial);
   g_assert_false (apr_estimator_fit (fixture->model, fixture->x, fixture->other_y, NULL, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
@@ -202,13 +190,13 @@ test_results_are_those_of_the_twins (Fixture *fixture, gconstpointer data)
   GError *error = NULL;
 
   fit (fixture);
-  apr_estimator_predict_async (fixture->model, fixture->x, G_PRIORITY_DEFAULT, NULL, keep_cb, &predicted);
-  apr_estimator_score_async (fixture->model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb,
+  apr_estimator_predict_async (fixture->model, fixture->x, G_PRIORITY_DEFAULT, NULL, on_ready, &predicted);
+  apr_estimator_score_async (fixture->model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready,
                              &scored);
-  apr_linear_regression_get_statistics_async (model, 0, G_PRIORITY_DEFAULT, NULL, keep_cb, &described);
+  apr_linear_regression_get_statistics_async (model, 0, G_PRIORITY_DEFAULT, NULL, on_ready, &described);
   apr_linear_regression_predict_interval_async (model, fixture->x, 0.9, APR_INTERVAL_CONFIDENCE,
-                                                G_PRIORITY_DEFAULT, NULL, keep_cb, &bounded);
-  apr_linear_regression_summary_async (model, G_PRIORITY_DEFAULT, NULL, keep_cb, &summarised);
+                                                G_PRIORITY_DEFAULT, NULL, on_ready, &bounded);
+  apr_linear_regression_summary_async (model, G_PRIORITY_DEFAULT, NULL, on_ready, &summarised);
   wait_for (&predicted);
   wait_for (&scored);
   wait_for (&described);
@@ -262,15 +250,15 @@ test_cross_products (Fixture *fixture, gconstpointer data)
   g_autoptr (AprTensor) expected_scores = NULL;
   GError *error = NULL;
 
-  apr_linear_regression_fit_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, keep_cb, &empty);
+  apr_linear_regression_fit_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, on_ready, &empty);
   wait_for (&empty);
   g_assert_false (apr_linear_regression_fit_cross_products_finish (model, empty, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_EMPTY);
   g_clear_error (&error);
 
   g_assert_true (apr_cross_products_update (sums, fixture->x, fixture->y, NULL, NULL, NULL));
-  apr_linear_regression_fit_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, keep_cb, &fitted);
-  apr_linear_regression_fit_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, keep_cb, &second);
+  apr_linear_regression_fit_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, on_ready, &fitted);
+  apr_linear_regression_fit_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, on_ready, &second);
   g_assert_true (apr_cross_products_update (sums, fixture->x, fixture->other_y, NULL, NULL, NULL));
   wait_for (&second);
   g_assert_false (apr_linear_regression_fit_cross_products_finish (model, second, &error));
@@ -283,8 +271,8 @@ test_cross_products (Fixture *fixture, gconstpointer data)
 
   expected_scores = apr_linear_regression_score_cross_products (model, sums, &error);
   g_assert_no_error (error);
-  apr_linear_regression_score_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, keep_cb, &scored);
-  apr_linear_regression_score_cross_products_async (model, sums, G_PRIORITY_DEFAULT, cancellable, keep_cb,
+  apr_linear_regression_score_cross_products_async (model, sums, G_PRIORITY_DEFAULT, NULL, on_ready, &scored);
+  apr_linear_regression_score_cross_products_async (model, sums, G_PRIORITY_DEFAULT, cancellable, on_ready,
                                                     &cancelled);
   g_cancellable_cancel (cancellable);
   g_assert_true (apr_cross_products_update (sums, fixture->x, fixture->y, NULL, NULL, NULL));
@@ -323,12 +311,12 @@ test_save_and_load (Fixture *fixture, gconstpointer data)
 
   g_object_set (fixture->model, "keep-state", TRUE, NULL);
   fit (fixture);
-  apr_estimator_save_to_file_async (fixture->model, file, G_PRIORITY_DEFAULT, NULL, keep_cb, &saved);
+  apr_estimator_save_to_file_async (fixture->model, file, G_PRIORITY_DEFAULT, NULL, on_ready, &saved);
   wait_for (&saved);
   g_assert_true (apr_estimator_save_to_file_finish (fixture->model, saved, &error));
   g_assert_no_error (error);
 
-  apr_estimator_load_from_file_async (APR_TYPE_LINEAR_REGRESSION, file, G_PRIORITY_DEFAULT, NULL, keep_cb,
+  apr_estimator_load_from_file_async (APR_TYPE_LINEAR_REGRESSION, file, G_PRIORITY_DEFAULT, NULL, on_ready,
                                       &opened);
   wait_for (&opened);
   loaded = apr_estimator_load_from_file_finish (opened, &error);
@@ -342,7 +330,7 @@ test_save_and_load (Fixture *fixture, gconstpointer data)
   g_assert_true (apr_estimator_save_to_file (loaded_at_once, file, NULL, &error));
 
   g_assert_cmpint (g_unlink (path), ==, 0);
-  apr_estimator_load_from_file_async (APR_TYPE_LINEAR_REGRESSION, file, G_PRIORITY_DEFAULT, NULL, keep_cb,
+  apr_estimator_load_from_file_async (APR_TYPE_LINEAR_REGRESSION, file, G_PRIORITY_DEFAULT, NULL, on_ready,
                                       &missing);
   wait_for (&missing);
   g_assert_null (apr_estimator_load_from_file_finish (missing, &error));
@@ -365,7 +353,7 @@ test_bytes (Fixture *fixture, gconstpointer data)
   gsize i;
 
   g_object_set (fixture->model, "keep-state", TRUE, NULL);
-  apr_estimator_to_bytes_async (fixture->model, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[0]);
+  apr_estimator_to_bytes_async (fixture->model, G_PRIORITY_DEFAULT, NULL, on_ready, &results[0]);
   wait_for (&results[0]);
   g_assert_null (apr_estimator_to_bytes_finish (fixture->model, results[0], &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FITTED);
@@ -374,7 +362,7 @@ test_bytes (Fixture *fixture, gconstpointer data)
   /* Of the model as it was when the call was made. */
   fit (fixture);
   expected = apr_estimator_to_bytes (fixture->model, NULL);
-  apr_estimator_to_bytes_async (fixture->model, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[1]);
+  apr_estimator_to_bytes_async (fixture->model, G_PRIORITY_DEFAULT, NULL, on_ready, &results[1]);
   g_assert_true (apr_estimator_fit (fixture->model, fixture->x, fixture->other_y, NULL, NULL, NULL));
   wait_for (&results[1]);
   bytes = apr_estimator_to_bytes_finish (fixture->model, results[1], &error);
@@ -382,13 +370,13 @@ test_bytes (Fixture *fixture, gconstpointer data)
   g_assert_true (g_bytes_equal (bytes, expected));
 
   g_cancellable_cancel (cancellable);
-  apr_estimator_to_bytes_async (fixture->model, G_PRIORITY_DEFAULT, cancellable, keep_cb, &results[2]);
+  apr_estimator_to_bytes_async (fixture->model, G_PRIORITY_DEFAULT, cancellable, on_ready, &results[2]);
   wait_for (&results[2]);
   g_assert_null (apr_estimator_to_bytes_finish (fixture->model, results[2], &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_clear_error (&error);
 
-  apr_estimator_from_bytes_async (APR_TYPE_LINEAR_REGRESSION, bytes, G_PRIORITY_DEFAULT, NULL, keep_cb,
+  apr_estimator_from_bytes_async (APR_TYPE_LINEAR_REGRESSION, bytes, G_PRIORITY_DEFAULT, NULL, on_ready,
                                   &results[3]);
   wait_for (&results[3]);
   g_assert_null (apr_estimator_load_from_file_finish (results[3], &error));
@@ -399,11 +387,11 @@ test_bytes (Fixture *fixture, gconstpointer data)
   again = apr_estimator_to_bytes (received, NULL);
   g_assert_true (g_bytes_equal (again, expected));
 
-  apr_estimator_from_bytes_async (APR_TYPE_LINEAR_REGRESSION, wrong, G_PRIORITY_DEFAULT, NULL, keep_cb,
+  apr_estimator_from_bytes_async (APR_TYPE_LINEAR_REGRESSION, wrong, G_PRIORITY_DEFAULT, NULL, on_ready,
                                   &results[4]);
-  apr_estimator_from_bytes_async (APR_TYPE_TENSOR, bytes, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[5]);
-  apr_estimator_from_bytes_async (APR_TYPE_LINEAR_REGRESSION, bytes, G_PRIORITY_DEFAULT, cancellable, keep_cb,
-                                  &results[6]);
+  apr_estimator_from_bytes_async (APR_TYPE_TENSOR, bytes, G_PRIORITY_DEFAULT, NULL, on_ready, &results[5]);
+  apr_estimator_from_bytes_async (APR_TYPE_LINEAR_REGRESSION, bytes, G_PRIORITY_DEFAULT, cancellable,
+                                  on_ready, &results[6]);
   for (i = 4; i < 7; i++)
     {
       wait_for (&results[i]);
@@ -434,11 +422,11 @@ test_metric (Fixture *fixture, gconstpointer data)
                                  fixture->other_y, NULL, NULL);
   g_cancellable_cancel (cancellable);
   apr_compute_metric_async (APR_METRIC_MEAN_ABSOLUTE_ERROR, APR_MULTIOUTPUT_RAW_VALUES, fixture->y,
-                            fixture->other_y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[0]);
+                            fixture->other_y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready, &results[0]);
   apr_compute_metric_async (APR_METRIC_R2, APR_MULTIOUTPUT_RAW_VALUES, fixture->y, fixture->x, NULL,
-                            G_PRIORITY_DEFAULT, NULL, keep_cb, &results[1]);
+                            G_PRIORITY_DEFAULT, NULL, on_ready, &results[1]);
   apr_compute_metric_async (APR_METRIC_R2, APR_MULTIOUTPUT_RAW_VALUES, fixture->y, fixture->other_y, NULL,
-                            G_PRIORITY_DEFAULT, cancellable, keep_cb, &results[2]);
+                            G_PRIORITY_DEFAULT, cancellable, on_ready, &results[2]);
   for (i = 0; i < G_N_ELEMENTS (results); i++)
     wait_for (&results[i]);
   g_assert_null (apr_estimator_load_from_file_finish (results[0], &error));
@@ -500,7 +488,7 @@ test_cancelled_before (Fixture *fixture, gconstpointer data)
 
   g_cancellable_cancel (cancellable);
   apr_estimator_fit_async (fixture->model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, cancellable,
-                           keep_cb, &result);
+                           on_ready, &result);
   wait_for (&result);
   g_assert_false (apr_estimator_fit_finish (fixture->model, result, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
@@ -526,11 +514,11 @@ test_readers_are_abandoned (Fixture *fixture, gconstpointer data)
       g_autoptr (GAsyncResult) scored = NULL;
       g_autoptr (GAsyncResult) described = NULL;
 
-      apr_estimator_predict_async (fixture->model, fixture->x, G_PRIORITY_DEFAULT, cancellable, keep_cb,
+      apr_estimator_predict_async (fixture->model, fixture->x, G_PRIORITY_DEFAULT, cancellable, on_ready,
                                    &predicted);
       apr_estimator_score_async (fixture->model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT,
-                                 cancellable, keep_cb, &scored);
-      apr_linear_regression_get_statistics_async (model, 0, G_PRIORITY_DEFAULT, cancellable, keep_cb,
+                                 cancellable, on_ready, &scored);
+      apr_linear_regression_get_statistics_async (model, 0, G_PRIORITY_DEFAULT, cancellable, on_ready,
                                                   &described);
       g_usleep ((gulong) i * 100);
       g_cancellable_cancel (cancellable);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
+#include "tests/waiting.h"
 
 #include <glib/gstdio.h>
 
@@ -110,14 +111,6 @@ tear_down (Fixture *fixture, gconstpointer data)
   g_object_unref (fixture->cancellable);
 }
 
-static void
-keep_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  Fixture *fixture = user_data;
-
-  fixture->result = g_object_ref (result);
-}
-
 static gboolean
 is_file_new (Fixture *fixture)
 {
@@ -131,7 +124,7 @@ static void
 begin_save (Fixture *fixture)
 {
   apr_estimator_save_to_file_async (fixture->model, fixture->file, G_PRIORITY_DEFAULT, fixture->cancellable,
-                                    keep_cb, fixture);
+                                    on_ready, &fixture->result);
 }
 
 static gboolean
@@ -144,7 +137,7 @@ static void
 begin_save_state (Fixture *fixture)
 {
   apr_cross_products_save_to_file_async (fixture->state, fixture->file, G_PRIORITY_DEFAULT,
-                                         fixture->cancellable, keep_cb, fixture);
+                                         fixture->cancellable, on_ready, &fixture->result);
 }
 
 static gboolean
@@ -157,7 +150,7 @@ static void
 begin_write (Fixture *fixture)
 {
   apr_safetensors_writer_write_to_file_async (fixture->writer, fixture->file, G_PRIORITY_DEFAULT,
-                                              fixture->cancellable, keep_cb, fixture);
+                                              fixture->cancellable, on_ready, &fixture->result);
 }
 
 static gboolean
@@ -172,7 +165,8 @@ begin_shards (Fixture *fixture)
   g_autoptr (GFile) folder = g_file_get_parent (fixture->file);
 
   apr_safetensors_writer_write_shards_async (fixture->writer, folder, "m", N_SAMPLES * sizeof (double),
-                                             G_PRIORITY_DEFAULT, fixture->cancellable, keep_cb, fixture);
+                                             G_PRIORITY_DEFAULT, fixture->cancellable, on_ready,
+                                             &fixture->result);
 }
 
 static gboolean
@@ -193,7 +187,8 @@ static void
 begin_partial_fit (Fixture *fixture)
 {
   apr_linear_regression_partial_fit_async (APR_LINEAR_REGRESSION (fixture->model), fixture->x, fixture->y,
-                                           NULL, G_PRIORITY_DEFAULT, fixture->cancellable, keep_cb, fixture);
+                                           NULL, G_PRIORITY_DEFAULT, fixture->cancellable, on_ready,
+                                           &fixture->result);
 }
 
 static gboolean
@@ -217,7 +212,7 @@ static void
 begin_merge (Fixture *fixture)
 {
   apr_cross_products_merge_async (fixture->state, fixture->other, G_PRIORITY_DEFAULT, fixture->cancellable,
-                                  keep_cb, fixture);
+                                  on_ready, &fixture->result);
 }
 
 static gboolean
@@ -230,7 +225,7 @@ static void
 begin_subtract (Fixture *fixture)
 {
   apr_cross_products_subtract_async (fixture->state, fixture->other, G_PRIORITY_DEFAULT, fixture->cancellable,
-                                     keep_cb, fixture);
+                                     on_ready, &fixture->result);
 }
 
 static gboolean
@@ -243,7 +238,7 @@ static void
 begin_update (Fixture *fixture)
 {
   apr_cross_products_update_async (fixture->state, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT,
-                                   fixture->cancellable, keep_cb, fixture);
+                                   fixture->cancellable, on_ready, &fixture->result);
 }
 
 static gboolean
@@ -266,8 +261,7 @@ finish (Fixture *fixture, const Case *test)
   gboolean succeeded;
 
   test->begin (fixture);
-  while (fixture->result == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  wait_for (&fixture->result);
   cancelled_by_return = NULL;
   cancelled_by_rename = NULL;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
+#include "tests/waiting.h"
 
 #include <math.h>
 
@@ -524,22 +525,10 @@ test_coefficient_out_of_range (void)
   assert_message_has (error, "F32");
 }
 
-typedef struct
-{
-  GAsyncResult *result;
-  GThread *thread;
-} Finished;
-
-static void
-finished_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  ((Finished *) user_data)->result = g_object_ref (result);
-}
-
 static void
 remember_thread_cb (GObject *object, GParamSpec *pspec, gpointer user_data)
 {
-  ((Finished *) user_data)->thread = g_thread_self ();
+  *(GThread **) user_data = g_thread_self ();
 }
 
 static void
@@ -549,20 +538,18 @@ test_fit_async (void)
   g_autoptr (AprTensor) x = matrix_new (3, 1, values);
   g_autoptr (AprTensor) y = vector_new (3, values);
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (GAsyncResult) result = NULL;
   g_autoptr (GError) error = NULL;
-  Finished finished = { NULL };
+  GThread *thread = NULL;
 
   g_test_summary ("The fit runs in a thread; the model changes and notifies in the caller's.");
-  g_signal_connect (model, "notify::coefficients", G_CALLBACK (remember_thread_cb), &finished);
-  apr_estimator_fit_async (APR_ESTIMATOR (model), x, y, NULL, G_PRIORITY_DEFAULT, NULL, finished_cb,
-                           &finished);
+  g_signal_connect (model, "notify::coefficients", G_CALLBACK (remember_thread_cb), &thread);
+  apr_estimator_fit_async (APR_ESTIMATOR (model), x, y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready, &result);
   g_assert_null (coefficients_of (model));
-  while (finished.result == NULL)
-    g_main_context_iteration (NULL, TRUE);
-  g_assert_true (finished.thread == g_thread_self ());
-  g_assert_true (apr_estimator_fit_finish (APR_ESTIMATOR (model), finished.result, &error));
+  wait_for (&result);
+  g_assert_true (thread == g_thread_self ());
+  g_assert_true (apr_estimator_fit_finish (APR_ESTIMATOR (model), result, &error));
   g_assert_no_error (error);
-  g_object_unref (finished.result);
   assert_same_double (coefficient (model, 0), 1);
 }
 
@@ -574,17 +561,15 @@ test_fit_async_is_cancelled (void)
   g_autoptr (AprTensor) y = vector_new (3, values);
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GAsyncResult) result = NULL;
   g_autoptr (GError) error = NULL;
-  Finished finished = { NULL };
 
   g_cancellable_cancel (cancellable);
-  apr_estimator_fit_async (APR_ESTIMATOR (model), x, y, NULL, G_PRIORITY_DEFAULT, cancellable, finished_cb,
-                           &finished);
-  while (finished.result == NULL)
-    g_main_context_iteration (NULL, TRUE);
-  g_assert_false (apr_estimator_fit_finish (APR_ESTIMATOR (model), finished.result, &error));
+  apr_estimator_fit_async (APR_ESTIMATOR (model), x, y, NULL, G_PRIORITY_DEFAULT, cancellable, on_ready,
+                           &result);
+  wait_for (&result);
+  g_assert_false (apr_estimator_fit_finish (APR_ESTIMATOR (model), result, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-  g_object_unref (finished.result);
   g_assert_false (apr_estimator_get_fitted (APR_ESTIMATOR (model)));
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/nist.h"
+#include "tests/waiting.h"
 
 #include <math.h>
 
@@ -161,12 +162,6 @@ test_failure_changes_nothing (void)
   g_assert_true (g_bytes_equal (before, after));
 }
 
-static void
-keep_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  *(GAsyncResult **) user_data = g_object_ref (result);
-}
-
 /* As a stream may have it, from whose batch a filter took all rows away. */
 static void
 test_no_samples (void)
@@ -192,10 +187,9 @@ test_no_samples (void)
   add_rows (model, x, y, NULL, 0, 3);
   before = bytes_of (model);
   g_assert_true (apr_linear_regression_partial_fit (model, no_x, no_y, no_y, NULL, &error));
-  apr_linear_regression_partial_fit_async (model, no_x, no_y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb,
+  apr_linear_regression_partial_fit_async (model, no_x, no_y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready,
                                            &result);
-  while (result == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  wait_for (&result);
   g_assert_true (apr_linear_regression_partial_fit_finish (model, result, &error));
   g_assert_no_error (error);
 
@@ -609,14 +603,15 @@ test_forgotten_targets (void)
     apr_linear_regression_get_robust_statistics (model, x, y, NULL, APR_COVARIANCE_HC1, 0, NULL, &error));
   assert_no_y (&error);
 
-  apr_cross_products_update_async (state, x, y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[0]);
-  apr_estimator_fit_async (estimator, x, y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[1]);
-  apr_linear_regression_partial_fit_async (model, x, y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[2]);
-  apr_estimator_score_async (estimator, x, y, NULL, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[3]);
-  apr_linear_regression_diagnose_async (model, x, y, NULL, 0, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[4]);
+  apr_cross_products_update_async (state, x, y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready, &results[0]);
+  apr_estimator_fit_async (estimator, x, y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready, &results[1]);
+  apr_linear_regression_partial_fit_async (model, x, y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready,
+                                           &results[2]);
+  apr_estimator_score_async (estimator, x, y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready, &results[3]);
+  apr_linear_regression_diagnose_async (model, x, y, NULL, 0, G_PRIORITY_DEFAULT, NULL, on_ready,
+                                        &results[4]);
   for (i = 0; i < G_N_ELEMENTS (results); i++)
-    while (results[i] == NULL)
-      g_main_context_iteration (NULL, TRUE);
+    wait_for (&results[i]);
   g_assert_false (apr_cross_products_update_finish (state, results[0], &error));
   assert_no_y (&error);
   g_assert_false (apr_estimator_fit_finish (estimator, results[1], &error));

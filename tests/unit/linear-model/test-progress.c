@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
+#include "tests/waiting.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -268,14 +269,6 @@ test_current (Fixture *fixture, gconstpointer data)
 }
 
 static void
-finished_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  GAsyncResult **finished = user_data;
-
-  *finished = g_object_ref (result);
-}
-
-static void
 test_condition_async (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
@@ -293,10 +286,9 @@ test_condition_async (Fixture *fixture, gconstpointer data)
 
       if (cancelled)
         g_cancellable_cancel (cancellable);
-      apr_linear_regression_compute_condition_number_async (model, G_PRIORITY_DEFAULT, cancellable,
-                                                            finished_cb, &finished);
-      while (finished == NULL)
-        g_main_context_iteration (NULL, TRUE);
+      apr_linear_regression_compute_condition_number_async (model, G_PRIORITY_DEFAULT, cancellable, on_ready,
+                                                            &finished);
+      wait_for (&finished);
       number = apr_linear_regression_compute_condition_number_finish (model, finished, &error);
       if (cancelled)
         g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
@@ -369,9 +361,8 @@ test_refit (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (fixture->n_told, >=, 3);
 
   apr_estimator_fit_async (APR_ESTIMATOR (model), fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, NULL,
-                           finished_cb, &finished);
-  while (finished == NULL)
-    g_main_context_iteration (NULL, TRUE);
+                           on_ready, &finished);
+  wait_for (&finished);
   g_assert_true (apr_estimator_fit_finish (APR_ESTIMATOR (model), finished, NULL));
   g_assert_false (apr_estimator_get_busy (APR_ESTIMATOR (model)));
 }
@@ -394,10 +385,9 @@ fit_async (Fixture *fixture, AprEstimator *model)
   g_autoptr (GAsyncResult) finished = NULL;
   GError *error = NULL;
 
-  apr_estimator_fit_async (model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, NULL, finished_cb,
+  apr_estimator_fit_async (model, fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT, NULL, on_ready,
                            &finished);
-  while (finished == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  wait_for (&finished);
   apr_estimator_fit_finish (model, finished, &error);
   g_assert_no_error (error);
 }
@@ -464,7 +454,7 @@ test_async (Fixture *fixture, gconstpointer data)
   model = model_new (fixture, 1);
   g_main_context_push_thread_default (context);
   apr_estimator_fit_async (APR_ESTIMATOR (model), fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT,
-                           fixture->cancellable, finished_cb, &finished);
+                           fixture->cancellable, on_ready, &finished);
   while (finished == NULL)
     g_main_context_iteration (context, TRUE);
   g_main_context_pop_thread_default (context);
@@ -486,9 +476,8 @@ test_async_is_cancelled (Fixture *fixture, gconstpointer data)
     "If the thread was quicker than the handler, the fit may have succeeded; else nothing has changed.");
   fixture->cancel_when = 1;
   apr_estimator_fit_async (APR_ESTIMATOR (model), fixture->x, fixture->y, NULL, G_PRIORITY_DEFAULT,
-                           fixture->cancellable, finished_cb, &finished);
-  while (finished == NULL)
-    g_main_context_iteration (NULL, TRUE);
+                           fixture->cancellable, on_ready, &finished);
+  wait_for (&finished);
   if (!apr_estimator_fit_finish (APR_ESTIMATOR (model), finished, &error))
     g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_assert_true (apr_estimator_get_fitted (APR_ESTIMATOR (model)) == (error == NULL));

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* unshare() */
 
 #include "tests/apr-test.h"
+#include "tests/waiting.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,12 +95,6 @@ tear_down (Fixture *fixture, gconstpointer data)
   g_free (fixture->path);
 }
 
-static void
-on_written (GObject *source, GAsyncResult *result, gpointer user_data)
-{
-  ((Fixture *) user_data)->result = g_object_ref (result);
-}
-
 static gboolean
 write_in_way (Fixture *fixture, AprSafetensorsWriter *writer, Way way, GError **error)
 {
@@ -115,9 +110,8 @@ write_in_way (Fixture *fixture, AprSafetensorsWriter *writer, Way way, GError **
     case TO_FILE_ASYNC:
       g_clear_object (&fixture->result);
       apr_safetensors_writer_write_to_file_async (writer, file, G_PRIORITY_DEFAULT, fixture->cancellable,
-                                                  on_written, fixture);
-      while (fixture->result == NULL)
-        g_main_context_iteration (NULL, TRUE);
+                                                  on_ready, &fixture->result);
+      wait_for (&fixture->result);
       return apr_safetensors_writer_write_to_file_finish (writer, fixture->result, error);
     case TO_SHARD:
       return apr_safetensors_writer_write_shards (writer, folder, "model", SIZE, fixture->cancellable, error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/reader-modes-test.h"
+#include "tests/waiting.h"
 
 #include <unistd.h>
 
@@ -496,19 +497,6 @@ test_async_cancelled_later (Folder *folder, gconstpointer unused)
     }
 }
 
-static void
-keep_cb (GObject *source, GAsyncResult *result, gpointer user_data)
-{
-  *(GAsyncResult **) user_data = g_object_ref (result);
-}
-
-static void
-wait_for (GAsyncResult **result)
-{
-  while (*result == NULL)
-    g_main_context_iteration (NULL, TRUE);
-}
-
 /* Gets the tensor “m”, or what @indices take of it, in a thread. */
 static AprTensor *
 get_async (AprSafetensorsReader *reader, const char *indices, GCancellable *cancellable, GError **error)
@@ -516,10 +504,10 @@ get_async (AprSafetensorsReader *reader, const char *indices, GCancellable *canc
   g_autoptr (GAsyncResult) result = NULL;
 
   if (indices != NULL)
-    apr_safetensors_reader_get_slice_async (reader, "m", indices, G_PRIORITY_DEFAULT, cancellable, keep_cb,
+    apr_safetensors_reader_get_slice_async (reader, "m", indices, G_PRIORITY_DEFAULT, cancellable, on_ready,
                                             &result);
   else
-    apr_safetensors_reader_get_tensor_async (reader, "m", G_PRIORITY_DEFAULT, cancellable, keep_cb, &result);
+    apr_safetensors_reader_get_tensor_async (reader, "m", G_PRIORITY_DEFAULT, cancellable, on_ready, &result);
   g_assert_null (result);
   wait_for (&result);
   return indices != NULL ? apr_safetensors_reader_get_slice_finish (reader, result, error)
@@ -589,7 +577,7 @@ test_tensor_finish_is_misused (void)
   g_autoptr (AprTensor) tensor = NULL;
   g_autoptr (GError) error = NULL;
 
-  apr_safetensors_reader_get_tensor_async (reader, "m", G_PRIORITY_DEFAULT, NULL, keep_cb, &result);
+  apr_safetensors_reader_get_tensor_async (reader, "m", G_PRIORITY_DEFAULT, NULL, on_ready, &result);
   wait_for (&result);
   g_assert_null (apr_safetensors_reader_get_slice_finish (reader, result, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/safetensors-test.h"
+#include "tests/waiting.h"
 
 /* That asynchronous writes make what those that block make, and fail as they do. */
 
@@ -255,12 +256,6 @@ test_shards_fail (Folder *folder, gconstpointer unused)
   g_assert_null (g_dir_read_name (dir));
 }
 
-static void
-keep_cb (GObject *object, GAsyncResult *result, gpointer data)
-{
-  *(GAsyncResult **) data = g_object_ref (result);
-}
-
 static gboolean
 finish_bytes (AprSafetensorsWriter *writer, GAsyncResult *result, GError **error)
 {
@@ -288,14 +283,16 @@ test_finish_is_misused (Folder *folder, gconstpointer unused)
 
   g_test_summary ("The result of another call or writer fails, and the right one is still there, once.");
 
-  apr_safetensors_writer_write_to_file_async (writer, file, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[0]);
-  apr_safetensors_writer_write_shards_async (writer, dir, "s", 24, G_PRIORITY_DEFAULT, NULL, keep_cb,
+  apr_safetensors_writer_write_to_file_async (writer, file, G_PRIORITY_DEFAULT, NULL, on_ready, &results[0]);
+  apr_safetensors_writer_write_shards_async (writer, dir, "s", 24, G_PRIORITY_DEFAULT, NULL, on_ready,
                                              &results[1]);
-  apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_DEFAULT, NULL, keep_cb, &results[2]);
-  apr_safetensors_writer_write_to_stream_async (writer, stream, G_PRIORITY_DEFAULT, NULL, keep_cb,
+  apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_DEFAULT, NULL, on_ready, &results[2]);
+  apr_safetensors_writer_write_to_stream_async (writer, stream, G_PRIORITY_DEFAULT, NULL, on_ready,
                                                 &results[3]);
-  while (results[0] == NULL || results[1] == NULL || results[2] == NULL || results[3] == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  wait_for (&results[0]);
+  wait_for (&results[1]);
+  wait_for (&results[2]);
+  wait_for (&results[3]);
   for (i = 0; i < G_N_ELEMENTS (finish); i++)
     {
       for (j = 0; j < G_N_ELEMENTS (results); j++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/table-test.h"
+#include "tests/waiting.h"
 
 /* The linker sends the library's calls of this function here: a task that returns a pointer can be cancelled when its
  * work is done, but its callback has not been called. */
@@ -168,20 +169,6 @@ test_cancel_count (void)
 }
 
 static void
-keep_cb (GObject *object, GAsyncResult *result, gpointer user_data)
-{
-  *(GAsyncResult **) user_data = g_object_ref (result);
-}
-
-static void
-wait_for (GAsyncResult **result)
-{
-  while (*result == NULL)
-    g_main_context_iteration (NULL, TRUE);
-  cancels_late = FALSE;
-}
-
-static void
 test_cancel_late (void)
 {
   g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_data ("a\n1\n2\n", -1, NULL);
@@ -194,8 +181,9 @@ test_cancel_late (void)
   g_test_summary ("Rows that have been read when a call is cancelled are handed out.");
 
   cancels_late = TRUE;
-  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, cancellable, keep_cb, &result);
+  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, cancellable, on_ready, &result);
   wait_for (&result);
+  cancels_late = FALSE;
   g_assert_true (g_cancellable_is_cancelled (cancellable));
   g_assert_true (apr_table_reader_read_finish (reader, result, &x, NULL, NULL, &error));
   g_assert_no_error (error);
@@ -231,7 +219,7 @@ test_names (void)
     {
       g_autoptr (GAsyncResult) result = NULL;
 
-      apr_table_reader_read_names_async (reader, G_PRIORITY_DEFAULT, i == 0 ? cancellable : NULL, keep_cb,
+      apr_table_reader_read_names_async (reader, G_PRIORITY_DEFAULT, i == 0 ? cancellable : NULL, on_ready,
                                          &result);
       wait_for (&result);
       g_assert_true (apr_table_reader_read_names_finish (reader, result, &error) == (i > 0));
@@ -260,8 +248,10 @@ test_cancel_categories_late (void)
   g_test_summary ("Categories that have been found when a call is cancelled are told.");
 
   cancels_late = TRUE;
-  apr_table_reader_read_categories_async (reader, columns, G_PRIORITY_DEFAULT, cancellable, keep_cb, &result);
+  apr_table_reader_read_categories_async (reader, columns, G_PRIORITY_DEFAULT, cancellable, on_ready,
+                                          &result);
   wait_for (&result);
+  cancels_late = FALSE;
   g_assert_true (g_cancellable_is_cancelled (cancellable));
   names = apr_table_reader_read_categories_finish (reader, result, &error);
   g_assert_no_error (error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/table-test.h"
+#include "tests/waiting.h"
 
 #include <unistd.h>
 
@@ -212,12 +213,6 @@ test_row_numbers (void)
 }
 
 static void
-keep_result (GObject *object, GAsyncResult *result, gpointer data)
-{
-  *(GAsyncResult **) data = g_object_ref (result);
-}
-
-static void
 test_row_numbers_while_reading (void)
 {
   g_autoptr (AprTableReader) reader = NULL;
@@ -232,9 +227,8 @@ test_row_numbers_while_reading (void)
   apr_table_reader_set_drop_missing (reader, TRUE);
   for (i = 0; i < 2; i++)
     {
-      apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &result);
-      while (result == NULL)
-        g_main_context_iteration (NULL, TRUE);
+      apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, on_ready, &result);
+      wait_for (&result);
       g_assert_true (apr_table_reader_get_row_numbers (reader) == numbers);
       g_assert_true (apr_table_reader_read_finish (reader, result, NULL, NULL, NULL, &error) == (i == 0));
       g_assert_no_error (error);
@@ -316,15 +310,13 @@ test_async (void)
 
   apr_table_reader_set_targets (reader, targets);
   g_signal_connect (reader, "notify::n-rows", G_CALLBACK (count_notify), &n_notifies);
-  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &first);
-  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &second);
-  while (second == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, on_ready, &first);
+  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, on_ready, &second);
+  wait_for (&second);
   g_assert_null (first);
   g_assert_cmpint (write (fds[1], text, strlen (text)), ==, (gssize) strlen (text));
   g_assert_cmpint (close (fds[1]), ==, 0);
-  while (first == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  wait_for (&first);
   g_assert_true (apr_table_reader_read_finish (reader, first, &x, &y, NULL, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (apr_tensor_get_shape (x, NULL)[0], ==, 2);
@@ -335,9 +327,8 @@ test_async (void)
   g_assert_null (none);
   g_clear_error (&error);
 
-  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &third);
-  while (third == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, on_ready, &third);
+  wait_for (&third);
   g_assert_false (apr_table_reader_read_finish (reader, third, NULL, NULL, NULL, &error));
   g_assert_no_error (error);
 }
@@ -355,13 +346,12 @@ test_finish_is_misused (void)
 
   g_test_summary ("The result of another call or reader fails, and the right one is still there.");
 
-  apr_table_reader_read_categories_async (other, columns, G_PRIORITY_DEFAULT, NULL, keep_result, &results[2]);
-  apr_table_reader_read_names_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &results[0]);
-  while (results[0] == NULL || results[2] == NULL)
-    g_main_context_iteration (NULL, TRUE);
-  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, keep_result, &results[1]);
-  while (results[1] == NULL)
-    g_main_context_iteration (NULL, TRUE);
+  apr_table_reader_read_categories_async (other, columns, G_PRIORITY_DEFAULT, NULL, on_ready, &results[2]);
+  apr_table_reader_read_names_async (reader, G_PRIORITY_DEFAULT, NULL, on_ready, &results[0]);
+  wait_for (&results[0]);
+  wait_for (&results[2]);
+  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, on_ready, &results[1]);
+  wait_for (&results[1]);
   for (i = 0; i < G_N_ELEMENTS (results); i++)
     {
       if (i != 0)
@@ -522,10 +512,9 @@ test_notify (void)
         found = apr_table_reader_read_categories (collecting, columns, NULL, NULL);
       else
         {
-          apr_table_reader_read_categories_async (collecting, columns, G_PRIORITY_DEFAULT, NULL, keep_result,
+          apr_table_reader_read_categories_async (collecting, columns, G_PRIORITY_DEFAULT, NULL, on_ready,
                                                   &result);
-          while (result == NULL)
-            g_main_context_iteration (NULL, TRUE);
+          wait_for (&result);
           assert_notified (names, "");
           found = apr_table_reader_read_categories_finish (collecting, result, NULL);
         }

@@ -5,9 +5,9 @@
 
 /* Runs the main loop until an asynchronous call has its result. */
 static inline void
-on_ready (GObject *source, GAsyncResult *result, gpointer data)
+on_ready (GObject *source, GAsyncResult *result, gpointer place)
 {
-  *(GAsyncResult **) data = g_object_ref (result);
+  *(GAsyncResult **) place = g_object_ref (result);
 }
 
 static inline GAsyncResult *
