@@ -133,6 +133,37 @@ enum
   N_PROPS,
 };
 
+/* The field that is the value of each property. */
+#define FIELD(name) G_STRUCT_OFFSET (AprRegressionStatistics, name)
+static const gsize fields[N_PROPS] = {
+  [PROP_TERMS] = FIELD (terms),
+  [PROP_N_SAMPLES] = FIELD (n_samples),
+  [PROP_DF_MODEL] = FIELD (df_model),
+  [PROP_DF_RESIDUAL] = FIELD (df_residual),
+  [PROP_COVARIANCE_KIND] = FIELD (covariance_kind),
+  [PROP_RESIDUAL_SUM_OF_SQUARES] = FIELD (residual_sum_of_squares),
+  [PROP_TOTAL_SUM_OF_SQUARES] = FIELD (total_sum_of_squares),
+  [PROP_RESIDUAL_VARIANCE] = FIELD (residual_variance),
+  [PROP_RESIDUAL_STANDARD_ERROR] = FIELD (residual_standard_error),
+  [PROP_R_SQUARED] = FIELD (r_squared),
+  [PROP_ADJUSTED_R_SQUARED] = FIELD (adjusted_r_squared),
+  [PROP_F_STATISTIC] = FIELD (f_statistic),
+  [PROP_F_P_VALUE] = FIELD (f_p_value),
+  [PROP_LOG_LIKELIHOOD] = FIELD (log_likelihood),
+  [PROP_AIC] = FIELD (aic),
+  [PROP_BIC] = FIELD (bic),
+  [PROP_CONDITION_NUMBER] = FIELD (condition_number),
+  [PROP_PREDICTION_ROUNDING] = FIELD (prediction_rounding),
+  [PROP_COEFFICIENTS] = FIELD (coefficients),
+  [PROP_MINIMUM_NORM] = FIELD (minimum_norm),
+  [PROP_STANDARD_ERRORS] = FIELD (standard_errors),
+  [PROP_T_VALUES] = FIELD (t_values),
+  [PROP_P_VALUES] = FIELD (p_values),
+  [PROP_VARIANCE_INFLATION] = FIELD (variance_inflation),
+  [PROP_COVARIANCE] = FIELD (covariance),
+};
+#undef FIELD
+
 static GParamSpec *properties[N_PROPS];
 
 static void
@@ -157,88 +188,16 @@ apr_regression_statistics_finalize (GObject *object)
 static void
 apr_regression_statistics_get_property (GObject *object, guint property_id, GValue *value, GParamSpec *pspec)
 {
-  AprRegressionStatistics *self = APR_REGRESSION_STATISTICS (object);
+  gconstpointer field = G_STRUCT_MEMBER_P (object, fields[property_id]);
 
-  switch (property_id)
-    {
-    case PROP_TERMS:
-      g_value_set_boxed (value, self->terms);
-      break;
-    case PROP_N_SAMPLES:
-      g_value_set_uint64 (value, self->n_samples);
-      break;
-    case PROP_DF_MODEL:
-      g_value_set_uint64 (value, self->df_model);
-      break;
-    case PROP_DF_RESIDUAL:
-      g_value_set_uint64 (value, self->df_residual);
-      break;
-    case PROP_COVARIANCE_KIND:
-      g_value_set_enum (value, self->covariance_kind);
-      break;
-    case PROP_RESIDUAL_SUM_OF_SQUARES:
-      g_value_set_double (value, self->residual_sum_of_squares);
-      break;
-    case PROP_TOTAL_SUM_OF_SQUARES:
-      g_value_set_double (value, self->total_sum_of_squares);
-      break;
-    case PROP_RESIDUAL_VARIANCE:
-      g_value_set_double (value, self->residual_variance);
-      break;
-    case PROP_RESIDUAL_STANDARD_ERROR:
-      g_value_set_double (value, self->residual_standard_error);
-      break;
-    case PROP_R_SQUARED:
-      g_value_set_double (value, self->r_squared);
-      break;
-    case PROP_ADJUSTED_R_SQUARED:
-      g_value_set_double (value, self->adjusted_r_squared);
-      break;
-    case PROP_F_STATISTIC:
-      g_value_set_double (value, self->f_statistic);
-      break;
-    case PROP_F_P_VALUE:
-      g_value_set_double (value, self->f_p_value);
-      break;
-    case PROP_LOG_LIKELIHOOD:
-      g_value_set_double (value, self->log_likelihood);
-      break;
-    case PROP_AIC:
-      g_value_set_double (value, self->aic);
-      break;
-    case PROP_BIC:
-      g_value_set_double (value, self->bic);
-      break;
-    case PROP_CONDITION_NUMBER:
-      g_value_set_double (value, self->condition_number);
-      break;
-    case PROP_PREDICTION_ROUNDING:
-      g_value_set_double (value, self->prediction_rounding);
-      break;
-    case PROP_COEFFICIENTS:
-      g_value_set_boxed (value, self->coefficients);
-      break;
-    case PROP_MINIMUM_NORM:
-      g_value_set_boxed (value, self->minimum_norm);
-      break;
-    case PROP_STANDARD_ERRORS:
-      g_value_set_boxed (value, self->standard_errors);
-      break;
-    case PROP_T_VALUES:
-      g_value_set_boxed (value, self->t_values);
-      break;
-    case PROP_P_VALUES:
-      g_value_set_boxed (value, self->p_values);
-      break;
-    case PROP_VARIANCE_INFLATION:
-      g_value_set_boxed (value, self->variance_inflation);
-      break;
-    case PROP_COVARIANCE:
-      g_value_set_boxed (value, self->covariance);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property_id, pspec);
-    }
+  if (G_VALUE_HOLDS_DOUBLE (value))
+    g_value_set_double (value, *(const double *) field);
+  else if (G_VALUE_HOLDS_UINT64 (value))
+    g_value_set_uint64 (value, *(const guint64 *) field);
+  else if (G_VALUE_HOLDS_ENUM (value))
+    g_value_set_enum (value, *(const AprCovarianceKind *) field);
+  else
+    g_value_set_boxed (value, *(gconstpointer const *) field);
 }
 
 static void
