@@ -92,7 +92,7 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
   self->format.slots = self->columns->slots;
   self->format.drop_missing = self->drop_missing;
   self->format.n_collected = all->len;
-  apr_table_source_start (self->source, &self->format, self->n_threads);
+  apr_table_source_start (self->source, &self->format, apr_table_reader_get_n_threads (self));
   self->started = TRUE;
   if (!collect (self, all, cancellable, error))
     return NULL;

@@ -145,5 +145,5 @@ apr_table_reader_get_names (AprTableReader *self)
 {
   g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
 
-  return self->columns != NULL ? (const char *const *) self->columns->names : NULL;
+  return self->told.has_names ? (const char *const *) self->columns->names : NULL;
 }

@@ -7,11 +7,11 @@
 
 G_BEGIN_DECLS
 
-/* What properties say of the rows that have been read. */
+/* What properties say of the rows that have been read, while others may be read in another thread. */
 typedef struct
 {
   gboolean has_names;
-  gboolean has_features; /* that are those of the table, not chosen */
+  gboolean has_features; /* those of the table, in place of those that were chosen */
   guint64 n_rows;
   guint64 n_dropped;
   guint64 n_missing;
@@ -24,11 +24,12 @@ struct _AprTableReader
   GObject parent_instance;
 
   GInputStream *stream; /* (owned) */
+  gboolean closes;      /* the stream, at its end */
   char *name;           /* (owned) */
   char *delimiter;      /* (owned) (nullable) */
   gboolean decimal_comma;
   gboolean drop_missing;
-  guint n_threads;
+  guint n_threads;        /* atomic */
   char **chosen_features; /* (owned) (nullable) */
   char **targets;         /* (owned) (nullable) */
   char *weight;           /* (owned) (nullable) */
@@ -49,7 +50,8 @@ struct _AprTableReader
   gboolean finished;
   GError *error; /* (owned) (nullable) what the table has shown to be wrong with it */
 
-  gint busy; /* atomic */
+  gint busy;        /* atomic */
+  const char *late; /* (nullable) (atomic) a property that was set too late, static */
 };
 
 /* Reads the first row, unless that has been done. */
@@ -58,6 +60,11 @@ gboolean apr_table_reader_load_names (AprTableReader *self, GCancellable *cancel
 /* One call at a time reads. */
 gboolean apr_table_reader_enter (AprTableReader *self, GError **error);
 void apr_table_reader_leave (AprTableReader *self);
+
+/* Enters for a choice of how rows, or also the names of columns, are made; false where it is too late, or something is
+ * being read. Then the choice has to stay what it was, and the next read fails with why: rows that are not what was
+ * asked for last would be wrong unseen. @property is static. */
+gboolean apr_table_reader_begin_choice (AprTableReader *self, const char *property, gboolean of_names);
 
 /* Takes the next block. Returns: (transfer full) (nullable): %NULL after an error, and at the end, where the table is
  * finished */

@@ -19,6 +19,15 @@ apr_table_reader_find_size (GInputStream *stream)
          : 0;
 }
 
+static double
+find_progress (const AprTableReader *self)
+{
+  if (self->finished)
+    return 1;
+
+  return self->size == 0 ? 0 : MIN ((double) self->n_bytes / (double) self->size, 1);
+}
+
 void
 apr_table_reader_notify_state (AprTableReader *self)
 {
@@ -32,19 +41,19 @@ apr_table_reader_notify_state (AprTableReader *self)
 
   now = (AprTableState){
     .has_names = self->columns != NULL,
-    .has_features = self->columns != NULL && self->columns->features != NULL && self->chosen_features == NULL,
+    .has_features = self->columns != NULL && self->columns->features != NULL,
     .n_rows = self->n_rows,
     .n_dropped = self->n_dropped,
     .n_missing = self->n_missing,
     .n_bytes = self->n_bytes,
-    .progress = apr_table_reader_get_progress (self),
+    .progress = find_progress (self),
   };
 
   self->told = now;
   g_object_freeze_notify (object);
   if (now.has_names != before.has_names)
     g_object_notify (object, "names");
-  if (now.has_features != before.has_features)
+  if (now.has_features != before.has_features && self->chosen_features == NULL)
     g_object_notify (object, "features");
   if (now.n_rows != before.n_rows)
     g_object_notify (object, "n-rows");
@@ -74,7 +83,7 @@ apr_table_reader_get_n_rows (AprTableReader *self)
 {
   g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
 
-  return self->n_rows;
+  return self->told.n_rows;
 }
 
 /**
@@ -92,7 +101,7 @@ apr_table_reader_get_n_dropped (AprTableReader *self)
 {
   g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
 
-  return self->n_dropped;
+  return self->told.n_dropped;
 }
 
 /**
@@ -110,7 +119,7 @@ apr_table_reader_get_n_missing (AprTableReader *self)
 {
   g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
 
-  return self->n_missing;
+  return self->told.n_missing;
 }
 
 /**
@@ -128,7 +137,7 @@ apr_table_reader_get_n_bytes (AprTableReader *self)
 {
   g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
 
-  return self->n_bytes;
+  return self->told.n_bytes;
 }
 
 /**
@@ -146,8 +155,5 @@ apr_table_reader_get_progress (AprTableReader *self)
 {
   g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
 
-  if (self->finished)
-    return 1;
-
-  return self->size == 0 ? 0 : MIN ((double) self->n_bytes / (double) self->size, 1);
+  return self->told.progress;
 }

@@ -34,7 +34,8 @@ apr_table_reader_new (GInputStream *stream, const char *name)
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
- * Opens a file to read a table from. This blocks as long as it takes to open the file.
+ * Opens a file to read a table from. This blocks as long as it takes to open the file, which is closed again when its
+ * end has been read.
  *
  * Fails with an error of %G_IO_ERROR that names the file, such as %G_IO_ERROR_NOT_FOUND.
  *
@@ -47,6 +48,7 @@ apr_table_reader_new_for_file (GFile *file, GCancellable *cancellable, GError **
 {
   g_autoptr (GFileInputStream) stream = NULL;
   g_autofree char *name = NULL;
+  AprTableReader *self;
   const char *path;
 
   g_return_val_if_fail (G_IS_FILE (file), NULL);
@@ -64,7 +66,10 @@ apr_table_reader_new_for_file (GFile *file, GCancellable *cancellable, GError **
       return NULL;
     }
 
-  return apr_table_reader_new (G_INPUT_STREAM (stream), name);
+  self = apr_table_reader_new (G_INPUT_STREAM (stream), name);
+  self->closes = TRUE;
+
+  return self;
 }
 
 /* @line counts from 0. */
@@ -198,7 +203,7 @@ start (AprTableReader *self, GCancellable *cancellable, GError **error)
       self->format.n_numbers[self->columns->slots[i].role]++;
   /* A column can have several, for its categories. */
   self->format.n_numbers[APR_TABLE_FEATURES] = g_strv_length (self->columns->features);
-  apr_table_source_start (self->source, &self->format, self->n_threads);
+  apr_table_source_start (self->source, &self->format, apr_table_reader_get_n_threads (self));
   self->started = TRUE;
 
   return TRUE;
@@ -217,6 +222,8 @@ apr_table_reader_load_block (AprTableReader *self, GCancellable *cancellable, GE
     }
   self->n_bytes = apr_table_source_get_n_bytes (self->source);
   self->finished = block == NULL;
+  if (self->finished && self->closes)
+    (void) g_input_stream_close (self->stream, NULL, NULL);
 
   return block;
 }
@@ -381,10 +388,35 @@ load_rows (AprTableReader *self, Rows *rows, GCancellable *cancellable, GError *
 gboolean
 apr_table_reader_enter (AprTableReader *self, GError **error)
 {
-  if (g_atomic_int_compare_and_exchange (&self->busy, FALSE, TRUE))
+  const char *late;
+
+  if (!g_atomic_int_compare_and_exchange (&self->busy, FALSE, TRUE))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_PENDING, "%s is being read already", self->name);
+      return FALSE;
+    }
+
+  late = g_atomic_pointer_exchange (&self->late, NULL);
+  if (late != NULL && self->error == NULL)
+    g_set_error (
+      &self->error, G_IO_ERROR, G_IO_ERROR_FAILED,
+      "%s: the property “%s” was set after reading had begun: set it before, or make another reader",
+      self->name, late);
+
+  return TRUE;
+}
+
+gboolean
+apr_table_reader_begin_choice (AprTableReader *self, const char *property, gboolean of_names)
+{
+  gboolean entered = apr_table_reader_enter (self, NULL);
+
+  if (entered && !(of_names ? self->columns != NULL : self->started))
     return TRUE;
 
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_PENDING, "%s is being read already", self->name);
+  g_atomic_pointer_set (&self->late, property);
+  if (entered)
+    apr_table_reader_leave (self);
   return FALSE;
 }
 

@@ -35,15 +35,16 @@
  *
  * The reader takes memory for a few blocks of text, however long the table is.
  *
- * How rows are made is chosen before they are read. A property that is set to something else later, or a delimiter or
- * decimal comma after the first row of names, stays as it was, and makes the next read fail with %G_IO_ERROR_FAILED.
+ * How rows are made is chosen before they are read. A property that is set to something else later, even while a read
+ * is under way, or a delimiter or decimal comma after the first row of names, stays as it was, and makes the next read
+ * fail with %G_IO_ERROR_FAILED.
  *
  * ## Threads, memory and blocking
  *
  * One thread at a time may use a reader. [method@Apr.TableReader.read] blocks, and has an asynchronous twin; until that
- * has ended, leave the reader alone: its properties notify then. [ctor@Apr.TableReader.new_for_file] opens the file,
- * and [method@Apr.TableReader.read_names] reads its first block. A reader holds the stream and some blocks of text, and
- * from the first row on has threads that read and parse ahead; the tensors are the caller's.
+ * has ended, the properties say what they said before: they notify then. [ctor@Apr.TableReader.new_for_file] opens the
+ * file, and [method@Apr.TableReader.read_names] reads its first block. A reader holds the stream and some blocks of
+ * text, and from the first row on has threads that read and parse ahead; the tensors are the caller's.
  *
  * Since: 0.1
  */
@@ -131,7 +132,7 @@ apr_table_reader_get_property (GObject *object, guint id, GValue *value, GParamS
       g_value_set_boolean (value, self->drop_missing);
       break;
     case PROP_N_THREADS:
-      g_value_set_uint (value, self->n_threads);
+      g_value_set_uint (value, apr_table_reader_get_n_threads (self));
       break;
     case PROP_FEATURES:
       g_value_set_boxed (value, apr_table_reader_get_features (self));
@@ -146,19 +147,19 @@ apr_table_reader_get_property (GObject *object, guint id, GValue *value, GParamS
       g_value_set_boxed (value, apr_table_reader_get_names (self));
       break;
     case PROP_N_ROWS:
-      g_value_set_uint64 (value, self->n_rows);
+      g_value_set_uint64 (value, self->told.n_rows);
       break;
     case PROP_N_DROPPED:
-      g_value_set_uint64 (value, self->n_dropped);
+      g_value_set_uint64 (value, self->told.n_dropped);
       break;
     case PROP_N_MISSING:
-      g_value_set_uint64 (value, self->n_missing);
+      g_value_set_uint64 (value, self->told.n_missing);
       break;
     case PROP_ROW_NUMBERS:
       g_value_set_boxed (value, self->row_numbers);
       break;
     case PROP_N_BYTES:
-      g_value_set_uint64 (value, self->n_bytes);
+      g_value_set_uint64 (value, self->told.n_bytes);
       break;
     case PROP_PROGRESS:
       g_value_set_double (value, apr_table_reader_get_progress (self));
@@ -376,20 +377,6 @@ apr_table_reader_init (AprTableReader *self)
 {
 }
 
-/* Whether it is too late to choose how rows are made. The choice stays what it was, and the next read fails with why:
- * rows that are not what was asked for last would be wrong unseen. */
-static gboolean
-refuse_late_choice (AprTableReader *self, const char *property, gboolean is_late)
-{
-  if (is_late && self->error == NULL)
-    g_set_error (
-      &self->error, G_IO_ERROR, G_IO_ERROR_FAILED,
-      "%s: the property “%s” was set after rows had been read: set it before, or make another reader",
-      self->name, property);
-
-  return is_late;
-}
-
 static gboolean
 are_names_equal (const char *const *a, const char *const *b)
 {
@@ -449,10 +436,10 @@ apr_table_reader_set_delimiter (AprTableReader *self, const char *delimiter)
 {
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
-  if (g_strcmp0 (self->delimiter, delimiter) == 0 ||
-      refuse_late_choice (self, "delimiter", self->columns != NULL))
+  if (g_strcmp0 (self->delimiter, delimiter) == 0 || !apr_table_reader_begin_choice (self, "delimiter", TRUE))
     return;
   apr_string_set (&self->delimiter, delimiter);
+  apr_table_reader_leave (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DELIMITER]);
 }
 
@@ -489,10 +476,10 @@ apr_table_reader_set_decimal_comma (AprTableReader *self, gboolean decimal_comma
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
   decimal_comma = !!decimal_comma;
-  if (self->decimal_comma == decimal_comma ||
-      refuse_late_choice (self, "decimal-comma", self->columns != NULL))
+  if (self->decimal_comma == decimal_comma || !apr_table_reader_begin_choice (self, "decimal-comma", TRUE))
     return;
   self->decimal_comma = decimal_comma;
+  apr_table_reader_leave (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DECIMAL_COMMA]);
 }
 
@@ -529,9 +516,10 @@ apr_table_reader_set_drop_missing (AprTableReader *self, gboolean drop_missing)
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
   drop_missing = !!drop_missing;
-  if (self->drop_missing == drop_missing || refuse_late_choice (self, "drop-missing", self->started))
+  if (self->drop_missing == drop_missing || !apr_table_reader_begin_choice (self, "drop-missing", FALSE))
     return;
   self->drop_missing = drop_missing;
+  apr_table_reader_leave (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DROP_MISSING]);
 }
 
@@ -550,7 +538,7 @@ apr_table_reader_get_n_threads (AprTableReader *self)
 {
   g_return_val_if_fail (APR_IS_TABLE_READER (self), 0);
 
-  return self->n_threads;
+  return g_atomic_int_get (&self->n_threads);
 }
 
 /**
@@ -567,9 +555,9 @@ apr_table_reader_set_n_threads (AprTableReader *self, guint n_threads)
 {
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
-  if (self->n_threads == n_threads)
+  if (apr_table_reader_get_n_threads (self) == n_threads)
     return;
-  self->n_threads = n_threads;
+  g_atomic_int_set (&self->n_threads, n_threads);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_N_THREADS]);
 }
 
@@ -590,9 +578,7 @@ apr_table_reader_get_features (AprTableReader *self)
 {
   g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
 
-  return (const char *const *) (self->columns != NULL && self->columns->features != NULL
-                                  ? self->columns->features
-                                  : self->chosen_features);
+  return (const char *const *) (self->told.has_features ? self->columns->features : self->chosen_features);
 }
 
 /**
@@ -614,9 +600,10 @@ apr_table_reader_set_features (AprTableReader *self, const char *const *features
 
   if (are_names_equal (features, (const char *const *) self->chosen_features) ||
       are_names_equal (features, apr_table_reader_get_features (self)) ||
-      refuse_late_choice (self, "features", self->started))
+      !apr_table_reader_begin_choice (self, "features", FALSE))
     return;
   apr_strings_set (&self->chosen_features, features);
+  apr_table_reader_leave (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_FEATURES]);
 }
 
@@ -655,9 +642,10 @@ apr_table_reader_set_targets (AprTableReader *self, const char *const *targets)
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
   if (are_names_equal (targets, (const char *const *) self->targets) ||
-      refuse_late_choice (self, "targets", self->started))
+      !apr_table_reader_begin_choice (self, "targets", FALSE))
     return;
   apr_strings_set (&self->targets, targets);
+  apr_table_reader_leave (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_TARGETS]);
 }
 
@@ -693,8 +681,9 @@ apr_table_reader_set_weight (AprTableReader *self, const char *weight)
 {
   g_return_if_fail (APR_IS_TABLE_READER (self));
 
-  if (g_strcmp0 (self->weight, weight) == 0 || refuse_late_choice (self, "weight", self->started))
+  if (g_strcmp0 (self->weight, weight) == 0 || !apr_table_reader_begin_choice (self, "weight", FALSE))
     return;
   apr_string_set (&self->weight, weight);
+  apr_table_reader_leave (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_WEIGHT]);
 }

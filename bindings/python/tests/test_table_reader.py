@@ -94,7 +94,7 @@ class TableReader(TestCase):
         reader = open_table(**CHOICE)
         reader.read()
         reader.features = ['rent']
-        with self.assertRaisesRegex(GLib.Error, 'rents: the property “features” was set after rows had been read'):
+        with self.assertRaisesRegex(GLib.Error, 'rents: the property “features” was set after reading had begun'):
             reader.read()
 
     def test_failures(self):

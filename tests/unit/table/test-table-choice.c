@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/table-test.h"
+#include "tests/waiting.h"
+
+#include <unistd.h>
+
+#include <gio/gunixinputstream.h>
 
 /* Which columns of a table are read, and as what. */
 
@@ -316,6 +321,67 @@ test_choice_after_names (void)
   g_clear_error (&error);
 }
 
+static void
+choose_all (AprTableReader *reader)
+{
+  static const char *const columns[] = { "b", NULL };
+
+  apr_table_reader_set_features (reader, columns);
+  apr_table_reader_set_targets (reader, columns);
+  apr_table_reader_set_weight (reader, "b");
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  apr_table_reader_set_delimiter (reader, ";");
+  apr_table_reader_set_decimal_comma (reader, TRUE);
+}
+
+static void
+test_choice_while_reading (void)
+{
+  static const char text[] = "a,b,y\n1,2,3\n";
+  static const char *const targets[] = { "y", NULL };
+  g_autoptr (GInputStream) stream = NULL;
+  g_autoptr (AprTableReader) reader = NULL;
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  GError *error = NULL;
+  int fds[2];
+
+  g_test_summary (
+    "What is chosen while a read is under way does not change it, and makes the next one fail.");
+
+  g_assert_cmpint (pipe (fds), ==, 0);
+  stream = g_unix_input_stream_new (fds[0], TRUE);
+  reader = apr_table_reader_new (stream, "pipe");
+  apr_table_reader_set_targets (reader, targets);
+  apr_table_reader_read_async (reader, G_PRIORITY_DEFAULT, NULL, on_ready, &result);
+  choose_all (reader);
+  apr_table_reader_set_targets (reader, targets);
+  g_assert_cmpstrv (apr_table_reader_get_targets (reader), targets);
+  g_assert_null (apr_table_reader_get_weight (reader));
+  g_assert_null (apr_table_reader_get_delimiter (reader));
+  g_assert_cmpint (write (fds[1], text, strlen (text)), ==, (gssize) strlen (text));
+  g_assert_cmpint (close (fds[1]), ==, 0);
+  while (result == NULL)
+    {
+      /* Meanwhile nothing is told of what has been read. */
+      g_assert_null (apr_table_reader_get_features (reader));
+      g_assert_null (apr_table_reader_get_names (reader));
+      g_assert_cmpuint (apr_table_reader_get_n_rows (reader), ==, 0);
+      choose_all (reader);
+      g_main_context_iteration (NULL, FALSE);
+    }
+  g_assert_true (apr_table_reader_read_finish (reader, result, &x, &y, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (apr_tensor_get_shape (x, NULL)[1], ==, 2);
+  g_assert_cmpuint (g_strv_length ((char **) apr_table_reader_get_features (reader)), ==, 2);
+
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_FAILED);
+  g_assert_true (g_str_has_prefix (error->message, "pipe: the property “"));
+  g_clear_error (&error);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -328,6 +394,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-choice/truth", test_truth);
   g_test_add_func ("/table-choice/own", test_own_choice);
   g_test_add_func ("/table-choice/after-names", test_choice_after_names);
+  g_test_add_func ("/table-choice/while-reading", test_choice_while_reading);
 
   return g_test_run ();
 }

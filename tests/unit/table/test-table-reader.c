@@ -403,6 +403,7 @@ test_file (void)
   g_autoptr (GFile) file = g_file_new_for_path (path);
   g_autoptr (GFile) missing = g_file_new_for_path ("/nonexistent/table.csv");
   g_autoptr (AprTableReader) reader = NULL;
+  g_autoptr (GInputStream) stream = NULL;
   GError *error = NULL;
 
   g_assert_null (apr_table_reader_new_for_file (missing, NULL, &error));
@@ -417,6 +418,17 @@ test_file (void)
   g_assert_true (g_str_has_prefix (error->message, path));
   g_clear_error (&error);
   g_assert_finalize_object (g_steal_pointer (&reader));
+
+  /* At its end the file is closed, however long the reader lives. */
+  g_assert_true (g_file_set_contents (path, "a\n1\n2\n", -1, NULL));
+  reader = apr_table_reader_new_for_file (file, NULL, &error);
+  g_object_get (reader, "stream", &stream, NULL);
+  while (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error))
+    g_assert_false (g_input_stream_is_closed (stream));
+  g_assert_no_error (error);
+  g_assert_true (g_input_stream_is_closed (stream));
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
   g_assert_true (g_file_delete (file, NULL, NULL));
 }
 
