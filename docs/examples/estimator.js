@@ -12,7 +12,8 @@ const Mean = GObject.registerClass({
   vfunc_fit(X, y, sample_weight) {
     if (sample_weight)
       throw new Error('The mean takes no sample_weight');
-    return this.set_result('mean', [y.to_array().reduce((sum, value) => sum + value, 0) / y.shape[0]]);
+    const values = y.cast('f64').to_typed_array();
+    return this.set_result('mean', [values.reduce((sum, value) => sum + value, 0) / values.length]);
   }
 
   vfunc_predict(X) {

@@ -4,7 +4,7 @@ import GLib from 'gi://GLib';
 import GObject from 'gi://GObject';
 import Gio from 'gi://Gio';
 
-import {assertEqual, assertRejects, assertThrows, assertTrue, run, test, withPath} from './tap.js';
+import {assertEqual, assertRejects, assertThrows, assertTrue, readFile, run, test, withPath} from './tap.js';
 
 const {Tensor} = Apr;
 
@@ -422,6 +422,23 @@ test('predictions-in-arrays', () => {
 });
 
 test('wrong-names', () => {
+// The page's example, with other targets.
+function runExample(targets) {
+  const file = Gio.File.new_for_uri(import.meta.url).resolve_relative_path('../../../../docs/examples/estimator.js');
+  const source = new TextDecoder().decode(readFile(file.get_path()));
+  const program = source.replace(/^import .*$/gm, '').replaceAll("'mean.safetensors'", 'path')
+    .replaceAll('ExampleMean', `ExampleMean${GLib.uuid_string_random().replaceAll('-', '')}`).replace('[1, 2, 6]', targets);
+  const lines = [];
+  const print = (...words) => lines.push(words.join(' '));
+  withPath(path => new Function('Apr', 'GObject', 'print', 'path', program)(Apr, GObject, print, path));
+  return lines;
+}
+
+test('example', () => {
+  for (const targets of ['[1, 2, 6]', '[[1], [2], [6]]', 'BigInt64Array.of(1n, 2n, 6n)'])
+    assertEqual(runExample(targets), ['6 6 6', '2 6 6 6', '1']);
+});
+
   const model = new Mean();
   assertThrows(() => model.set_feature_names([1, 2]), TypeError, null, 'The name of a feature must be a string, not 1');
   assertThrows(() => model.set_target_names(['a', null]), TypeError, null, 'The name of a target must be a string, not null');
