@@ -369,11 +369,30 @@ test('errors-of-virtual-functions', async () => {
     'fit of TestOdd failed without giving a reason');
   await assertRejects(model.fit_async(X, y), Apr.Error, Apr.Error.FAILED, 'TestOdd');
   assertThrows(() => model.to_bytes(), Apr.Error, Apr.Error.FAILED, 'save_tensors of TestOdd');
-  assertThrows(() => model.predict(X), Error);
+  for (const nothing of [undefined, null]) {
+    model.act = () => nothing;
+    assertThrows(() => model.predict(X), Apr.Error, Apr.Error.FAILED, 'predict of TestOdd failed without giving a reason');
+    await assertRejects(model.predict_async(X), Apr.Error, Apr.Error.FAILED, 'predict of TestOdd');
+  }
+  model.act = () => 'text';
+  assertThrows(() => model.predict(X), TypeError, null, 'What Odd predicts must be numbers');
 
   // A wrong number of predictions is not handed on.
   model.act = () => Tensor.from([1]);
   assertThrows(() => model.predict(X), Apr.Error, Apr.Error.FAILED, '4 samples');
+});
+
+test('promises-of-virtual-functions', async () => {
+  const model = new Odd();
+  model.act = async () => true;
+  assertThrows(() => model.fit(X, y), TypeError, null, 'fit of TestOdd returned a promise');
+  await assertRejects(model.fit_async(X, y), TypeError, null, 'fit of TestOdd returned a promise');
+  assertEqual([model.fitted, model.busy], [false, false]);
+  model.act = () => true;
+  model.fit(X, y);
+  model.act = async () => Tensor.from([1, 1, 1, 1]);
+  assertThrows(() => model.predict(X), TypeError, null, 'predict of TestOdd returned a promise');
+  assertThrows(() => model.to_bytes(), TypeError, null, 'save_tensors of TestOdd returned a promise');
 });
 
 const Range = GObject.registerClass({GTypeName: 'TestRange'}, class Range extends Apr.Estimator {

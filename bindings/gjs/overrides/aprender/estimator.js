@@ -9,7 +9,7 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {DType, Estimator, LinearRegression} = Apr;
-  const {count, defineNames, isHyperParameter, isList, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights,
+  const {count, defineNames, isHyperParameter, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights,
     updateInSlices} = functions;
 
   function showValue(value, pspec) {
@@ -109,14 +109,27 @@ function extend(Apr, functions) {
     return score.call(this, toTensor(X, 'X'), toTensor(y, 'y'), toWeights(sampleWeight));
   };
 
-  // A class that is written in JavaScript may predict arrays.
+  // What a function of a class that is written in JavaScript returns. GJS would take a promise for true.
+  function readReturned(object, name, value) {
+    const type = object.constructor;
+    if (value instanceof Promise)
+      throw new TypeError(`${name} of ${type.$gtype.name} returned a promise: it must end before it returns`);
+    if (name !== 'predict')
+      return value;
+    if (value === undefined || value === null)
+      throw new GLib.Error(Apr.Error, Apr.Error.FAILED, `${name} of ${type.$gtype.name} failed without giving a reason`);
+    return toTensor(value, `What ${type.name} predicts`);
+  }
+
   const {_classInit: initClass} = Estimator;
   Estimator._classInit = function (type) {
-    if (Object.hasOwn(type.prototype, 'vfunc_predict')) {
-      const {vfunc_predict: predictTensor} = type.prototype;
-      type.prototype.vfunc_predict = function (X) {
-        const predictions = predictTensor.call(this, X);
-        return isList(predictions) ? toTensor(predictions, `What ${type.name} predicts`) : predictions;
+    for (const name of ['fit', 'predict', 'save_tensors', 'load_tensors']) {
+      const key = `vfunc_${name}`;
+      if (!Object.hasOwn(type.prototype, key))
+        continue;
+      const method = type.prototype[key];
+      type.prototype[key] = function (...args) {
+        return readReturned(this, name, method.apply(this, args));
       };
     }
     return initClass.call(this, type);
