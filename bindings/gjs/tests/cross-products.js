@@ -21,6 +21,18 @@ test('any-cut-is-the-whole', () => {
   assertEqual([whole.n_samples, whole.n_features, whole.n_targets], [5, 2, 1]);
 });
 
+test('sizes', () => {
+  for (const size of [1.5, '2', -1, NaN, null]) {
+    assertThrows(() => Apr.CrossProducts.new(size, 1), TypeError, null, 'The number of features must be a whole number');
+    assertThrows(() => Apr.CrossProducts.new(1, size), TypeError, null, 'The number of targets must be a whole number');
+    assertThrows(() => Apr.CrossProducts.new_with_precision(size, 1, 'double'), TypeError, null, 'The number of features');
+    assertThrows(() => new Apr.CrossProducts({n_features: size, n_targets: 1}), TypeError, null, 'n_features must be');
+    assertThrows(() => new Apr.CrossProducts({nFeatures: 1, nTargets: size}), TypeError, null, 'n_targets must be');
+  }
+  assertEqual(new Apr.CrossProducts({n_features: 3, n_targets: 2}).n_features, 3);
+  assertThrows(() => Apr.CrossProducts.new(0, 1), Apr.Error, null, '0');
+});
+
 test('chains', () => {
   const [one, other] = [0, 2].map(i => Apr.CrossProducts.new(2, 1).update(X.slice(i, i + 2), y.slice(i, i + 2)));
   const both = Apr.CrossProducts.new(2, 1).update(X.slice(0, 4), y.slice(0, 4));

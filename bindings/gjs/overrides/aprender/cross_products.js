@@ -13,7 +13,7 @@ function extend(Apr, functions) {
     updateInSlices} = functions;
 
   const readPrecision = precision => readEnum(Apr.Precision, precision, 'precision');
-  convertProperties(CrossProducts, {n_threads: readCount, precision: readPrecision});
+  convertProperties(CrossProducts, {n_features: readCount, n_targets: readCount, n_threads: readCount, precision: readPrecision});
   convertArgument(CrossProducts, 'new_with_precision', 2, readPrecision);
 
   const {update} = CrossProducts.prototype;

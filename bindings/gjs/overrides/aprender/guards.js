@@ -124,6 +124,8 @@ function extend(Apr, functions) {
   }
   for (const name of ['set_result', 'get_result'])
     guard(Estimator.prototype, name, [checkString, 'The name of a result']);
+  for (const name of ['new', 'new_with_precision'])
+    guard(Apr.CrossProducts, name, [checkCount, 'The number of features'], [checkCount, 'The number of targets']);
   guard(Apr.CrossProducts.prototype, 'set_identity', [checkString, 'The identity']);
   for (const type of [Estimator, LinearRegression, Apr.CrossProducts, Apr.TableReader, SafetensorsReader, SafetensorsWriter]) {
     guardProperties(type);
