@@ -198,6 +198,20 @@ test('to-array', () => {
   assertEqual(Tensor.from(new Float32Array(0), [0, 4]).to_array(), []);
 });
 
+test('many-dimensions', () => {
+  const tensor = Tensor.from([7], Array(20000).fill(1));
+  const [row] = tensor;
+  for (const values of [tensor.to_array(), [row]]) {
+    let innermost = values;
+    let depth = 0;
+    for (; typeof innermost === 'object'; innermost = innermost[0])
+      depth++;
+    assertEqual([depth, innermost], [20000, 7]);
+  }
+  assertEqual(Tensor.from([], [2, 0, 3]).to_array(), [[], []]);
+  assertEqual(Tensor.from([1, 2, 3, 4, 5, 6], [3, 1, 2, 1]).to_array(), [[[[1], [2]]], [[[3], [4]]], [[[5], [6]]]]);
+});
+
 test('to-array-of-narrow-floats', () => {
   const halves = Uint8Array.of(0x00, 0x3c, 0x00, 0xc0);
   const brains = Uint8Array.of(0x80, 0x3f, 0x00, 0xc0);

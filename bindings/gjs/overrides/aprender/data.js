@@ -114,16 +114,21 @@ function getFunctions(Apr, functions) {
     return values === null ? null : toTensor(values, 'sample_weight');
   }
 
-  // Cuts one typed array into nested arrays of typed arrays. The pieces are copies: many views slow the garbage
-  // collector down.
+  // Cuts one typed array into nested arrays of typed arrays, from the inside out: a file may have more dimensions than
+  // calls fit into each other. The pieces are copies: many views slow the garbage collector down.
   function nest(array, shape, makeInnermost = innermost => innermost) {
     if (shape.length === 1)
       return makeInnermost(array);
 
-    const [length, ...rest] = shape;
-    const stride = array.length / length;
-    return Array.from({length},
-      (_, i) => nest(array.slice(i * stride, (i + 1) * stride), rest, makeInnermost));
+    const cut = (values, size, nPieces, make = piece => piece) =>
+      Array.from({length: nPieces}, (_, i) => make(values.slice(i * size, (i + 1) * size)));
+    const nPieces = [1];
+    for (const size of shape.slice(0, -1))
+      nPieces.push(nPieces.at(-1) * size);
+    let pieces = cut(array, shape.at(-1), nPieces.at(-1), makeInnermost);
+    for (let dim = shape.length - 2; dim >= 0; dim--)
+      pieces = cut(pieces, shape[dim], nPieces[dim]);
+    return pieces[0];
   }
 
   // The bytes of a tensor. GJS before 1.81.2 hands out the tensor's own memory, and lets one write there.
