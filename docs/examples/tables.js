@@ -13,8 +13,8 @@ reader.targets = ['rent'];
 // However long the table is, no more than some blocks of rows are in memory.
 const state = Apr.CrossProducts.new(reader.features.length, 1);
 state.set_feature_names(reader.features);
-for (let rows; (rows = reader.read()) !== null;)
-  state.update(rows[0], rows[1]);
+for (const [X, y] of reader)
+  state.update(X, y);
 
 const model = new Apr.LinearRegression({keep_state: true}).fit_cross_products(state);
 for (const {name, estimate, standard_error} of model.get_statistics())

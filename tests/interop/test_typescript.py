@@ -92,7 +92,15 @@ const [lower] = model.predict_interval(X);
 const test = statistics.test_hypothesis(['x0 = 0', 'x1 = 0']);
 const sum: number = model.predict(X)[0] + (await model.predict_async(X))[1] * 2 + (model.intercept?.[0] ?? 0) + lower[0] +
   statistics.p_values[0] + statistics.covariance[0][0] + test.t_values[0] + statistics.get_confidence_intervals(0.9)[0][1];
-print([Number.isFinite(sum) && list.get_n_items() === 3 && model.predict(flat).length === 4,
+async function countRows(reader: Apr.TableReader): Promise<number> {
+  let nRows = 0;
+  for (const [x, y, weights] of reader)
+    nRows += x.shape[0] + (y?.shape[0] ?? 0) + (weights?.shape[0] ?? 0);
+  for await (const [x] of reader)
+    nRows += x.shape[0];
+  return nRows;
+}
+print([Number.isFinite(sum) && countRows.length === 1 && list.get_n_items() === 3 && model.predict(flat).length === 4,
   model.diagnose(X, y).residuals.map(Math.abs).length, model.predict(X).shape.length,
   statistics.standard_errors[1].toFixed(1).length].join());
 '''

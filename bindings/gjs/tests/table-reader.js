@@ -32,6 +32,35 @@ test('read-async', async () => {
   assertEqual(await reader.read_async(), null);
 });
 
+test('iterators', async () => {
+  // Rows of more than one block.
+  const n = 100000;
+  const text = `area,rent\n${Array.from({length: n}, (_, i) => `${i},${2 * i}\n`).join('')}`;
+  const areas = Array.from({length: n}, (_, i) => i);
+  const found = [];
+  for (const [x, y, weights] of newReader(text)) {
+    found.push(...x.to_typed_array());
+    assertEqual([y.get_double(0), weights], [2 * x.get_double(0), null]);
+  }
+  assertEqual(found, areas);
+
+  const later = [];
+  for await (const [x] of newReader(text))
+    later.push(...x.to_typed_array());
+  assertEqual(later, areas);
+
+  // A loop that ends early leaves the rest to the next.
+  const reader = newReader(text);
+  for (const [x] of reader) {
+    assertTrue(x.shape[0] < n);
+    break;
+  }
+  let nRows = reader.n_rows;
+  for await (const [x] of reader)
+    nRows += x.shape[0];
+  assertEqual([nRows, reader.n_rows, [...reader]], [n, n, []]);
+});
+
 test('without-a-stream', () => {
   const reader = new Apr.TableReader();
   assertThrows(() => reader.read(), Gio.IOErrorEnum, Gio.IOErrorEnum.INVALID_ARGUMENT, 'has no stream');
@@ -68,6 +97,12 @@ test('categories', async () => {
 test('errors', async () => {
   assertThrows(() => newReader('area,rent\n50,x\n').read(), Gio.IOErrorEnum, Gio.IOErrorEnum.INVALID_DATA, 'rents.csv:2');
   await assertRejects(newReader('area,rent\n50,x\n').read_async(), Gio.IOErrorEnum, Gio.IOErrorEnum.INVALID_DATA, 'rents.csv:2');
+  assertThrows(() => [...newReader('area,rent\n50,x\n')], Gio.IOErrorEnum, Gio.IOErrorEnum.INVALID_DATA, 'rents.csv:2');
+  const readAll = async reader => {
+    for await (const rows of reader)
+      assertEqual(rows, null);
+  };
+  await assertRejects(readAll(newReader('area,rent\n50,x\n')), Gio.IOErrorEnum, Gio.IOErrorEnum.INVALID_DATA, 'rents.csv:2');
   const file = Gio.File.new_for_path('/nonexistent/rents.csv');
   assertThrows(() => Apr.TableReader.new_for_file(file), Gio.IOErrorEnum, Gio.IOErrorEnum.NOT_FOUND);
   const cancellable = new Gio.Cancellable();

@@ -701,6 +701,10 @@ declare module 'gi://Apr?version=1.0' {
       /** X, y and the weights of the next rows; null at the end of the table. */
       read(cancellable?: Gio.Cancellable | null): [Tensor, Tensor | null, Tensor | null] | null;
       read_async(cancellable?: Gio.Cancellable | null): Promise<[Tensor, Tensor | null, Tensor | null] | null>;
+      /** Calls read() until the end of the table. */
+      [Symbol.iterator](): IterableIterator<[Tensor, Tensor | null, Tensor | null]>;
+      /** Calls read_async() until the end of the table. */
+      [Symbol.asyncIterator](): AsyncIterableIterator<[Tensor, Tensor | null, Tensor | null]>;
       get_decimal_comma(): boolean;
       get_delimiter(): string | null;
       get_drop_missing(): boolean;

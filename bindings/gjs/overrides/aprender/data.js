@@ -55,8 +55,8 @@ function getFunctions(Apr, functions) {
     if (values instanceof Gio.Cancellable)
       return ': pass null before the cancellable';
     if (values instanceof Apr.TableReader) {
-      return ': to fit to its rows, sum them up in an Apr.CrossProducts, “for (let rows; (rows = reader.read()) !== null;) ' +
-        'state.update(...rows)”, and call model.fit_cross_products(state); predict() takes the X of each batch';
+      return ': to fit to its rows, sum them up in an Apr.CrossProducts, “for (const rows of reader) state.update(...rows)”, ' +
+        'and call model.fit_cross_products(state); predict() takes the X of each batch';
     }
     return name === 'y' && values === null ? ': an Apr.TableReader gives y if its targets are set before it reads' : '';
   }

@@ -45,4 +45,14 @@ function extend(Apr, functions) {
     // GJS leaves out that there are rows, but not that there are none.
     return tensors[0] === false ? null : tensors.map(countTensor);
   };
+
+  TableReader.prototype[Symbol.iterator] = function* () {
+    for (let rows; (rows = this.read()) !== null;)
+      yield rows;
+  };
+
+  TableReader.prototype[Symbol.asyncIterator] = async function* () {
+    for (let rows; (rows = await this.read_async()) !== null;)
+      yield rows;
+  };
 }
