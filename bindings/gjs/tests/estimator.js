@@ -422,6 +422,23 @@ test('results', async () => {
     'keeps its results itself');
 });
 
+// The page's example, with other targets.
+function runExample(targets) {
+  const file = Gio.File.new_for_uri(import.meta.url).resolve_relative_path('../../../../docs/examples/estimator.js');
+  const source = new TextDecoder().decode(readFile(file.get_path()));
+  const program = source.replace(/^import .*$/gm, '').replaceAll("'mean.safetensors'", 'path')
+    .replaceAll('ExampleMean', `ExampleMean${GLib.uuid_string_random().replaceAll('-', '')}`).replace('[1, 2, 6]', targets);
+  const lines = [];
+  const print = (...words) => lines.push(words.join(' '));
+  withPath(path => new Function('Apr', 'GObject', 'print', 'path', program)(Apr, GObject, print, path));
+  return lines;
+}
+
+test('example', () => {
+  for (const targets of ['[1, 2, 6]', '[[1], [2], [6]]', 'BigInt64Array.of(1n, 2n, 6n)'])
+    assertEqual(runExample(targets), ['6 6 6', '2 6 6 6', '1']);
+});
+
 const Lists = GObject.registerClass({GTypeName: 'TestLists'}, class Lists extends Apr.Estimator {
   vfunc_fit() {
     return true;
@@ -441,23 +458,6 @@ test('predictions-in-arrays', () => {
 });
 
 test('wrong-names', () => {
-// The page's example, with other targets.
-function runExample(targets) {
-  const file = Gio.File.new_for_uri(import.meta.url).resolve_relative_path('../../../../docs/examples/estimator.js');
-  const source = new TextDecoder().decode(readFile(file.get_path()));
-  const program = source.replace(/^import .*$/gm, '').replaceAll("'mean.safetensors'", 'path')
-    .replaceAll('ExampleMean', `ExampleMean${GLib.uuid_string_random().replaceAll('-', '')}`).replace('[1, 2, 6]', targets);
-  const lines = [];
-  const print = (...words) => lines.push(words.join(' '));
-  withPath(path => new Function('Apr', 'GObject', 'print', 'path', program)(Apr, GObject, print, path));
-  return lines;
-}
-
-test('example', () => {
-  for (const targets of ['[1, 2, 6]', '[[1], [2], [6]]', 'BigInt64Array.of(1n, 2n, 6n)'])
-    assertEqual(runExample(targets), ['6 6 6', '2 6 6 6', '1']);
-});
-
   const model = new Mean();
   assertThrows(() => model.set_feature_names([1, 2]), TypeError, null, 'The name of a feature must be a string, not 1');
   assertThrows(() => model.set_target_names(['a', null]), TypeError, null, 'The name of a target must be a string, not null');
@@ -492,6 +492,61 @@ test('hyper-parameters-of-the-call', async () => {
     assertEqual([model.alpha, model.positive], [1e9, true]);
     await model.fit_async(X, y);
     assertTrue(model.coefficients[0] < 0.01);
+  }
+});
+
+test('names-of-the-call', async () => {
+  for (const n of [50, 300000]) {
+    const X = Float64Array.from({length: 2 * n}, (_, i) => Math.sin(i * i));
+    X.shape = [n, 2];
+    const y = Float64Array.from({length: n}, (_, i) => X[2 * i]);
+    const fit = (names, targetNames, change) => {
+      const model = new Apr.LinearRegression();
+      model.feature_names = names;
+      model.target_names = targetNames;
+      const promise = model.fit_async(X, y);
+      change(model);
+      return promise;
+    };
+
+    // As many as the features: they name what was found.
+    let model = await fit(['A', 'B'], ['t'], model => {
+      model.feature_names = ['a', 'b'];
+      model.target_names = ['u'];
+    });
+    assertEqual([model.feature_names, model.target_names], [['a', 'b'], ['u']]);
+
+    // Not as many: the model keeps those of the call.
+    model = await fit(['A', 'B'], ['t'], model => {
+      model.feature_names = ['a'];
+      model.target_names = ['u', 'v'];
+    });
+    assertEqual([model.feature_names, model.target_names], [['A', 'B'], ['t']]);
+
+    model = await fit(['A', 'B'], null, model => {
+      model.feature_names = null;
+    });
+    assertEqual(model.feature_names, null);
+    await assertRejects(fit(['A'], null, model => {
+      model.feature_names = ['a', 'b'];
+    }), Apr.Error, Apr.Error.FEATURE_NAMES, '1 feature name');
+
+    const twice = new Apr.LinearRegression({feature_names: ['a', 'a']});
+    await assertRejects(twice.fit_async(X, y), Apr.Error, Apr.Error.FEATURE_NAMES, '“a”');
+    assertEqual(twice.feature_names, ['a', 'a']);
+
+    // Of a model that is fitted already.
+    model = await fit(['A', 'B'], null, () => {});
+    const again = model.fit_async(X, y);
+    model.feature_names = ['a', 'b'];
+    await again;
+    assertEqual(model.feature_names, ['a', 'b']);
+
+    // Names that did not change tell nobody.
+    let nTold = 0;
+    model.connect('notify::feature-names', () => nTold++);
+    await model.fit_async(X, y);
+    assertEqual(nTold, 0);
   }
 });
 

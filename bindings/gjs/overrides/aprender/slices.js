@@ -125,31 +125,39 @@ function getFunctions(Apr, functions) {
     return owner !== Apr.Estimator.$gtype && (flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT)) === wanted;
   }
 
+  const NAMES = ['feature-names', 'target-names'];
+
+  // GObject compares the addresses of names, hence their text.
   function readProperty(object, pspec) {
     const value = new GObject.Value();
     value.init(pspec.value_type);
     object.get_property(pspec.name, value);
-    return value;
+    return {value, text: NAMES.includes(pspec.name) ? JSON.stringify(object[pspec.name]) : null};
+  }
+
+  function isSame(pspec, {value, text}, other) {
+    return text === null ? GObject.param_values_cmp(pspec, value, other.value) === 0 : text === other.text;
   }
 
   // Without the checks of what scripts give.
   const {set_property: setProperty} = GObject.Object.prototype;
 
-  // What a model's hyper-parameters are, by their descriptions.
-  function readHyperParameters(object) {
-    return GObject.Object.list_properties.call(object.constructor).filter(isHyperParameter)
+  // What a fit takes of its model when it is called, by the descriptions of the properties.
+  function readSettings(object) {
+    return GObject.Object.list_properties.call(object.constructor)
+      .filter(pspec => isHyperParameter(pspec) || NAMES.includes(pspec.name))
       .map(pspec => [pspec, readProperty(object, pspec)]);
   }
 
-  // Begins a fit with the hyper-parameters of when it was called; those of now stay.
-  function beginWith(values, object, begin) {
-    const changed = values.map(([pspec, value]) => [pspec, value, readProperty(object, pspec)])
-      .filter(([pspec, value, present]) => GObject.param_values_cmp(pspec, value, present) !== 0);
-    changed.forEach(([pspec, value]) => setProperty.call(object, pspec.name, value));
+  // Begins a fit with the settings of when it was called; those of now stay.
+  function beginWith(settings, object, begin) {
+    const changed = settings.map(([pspec, setting]) => [pspec, setting, readProperty(object, pspec)])
+      .filter(([pspec, setting, present]) => !isSame(pspec, setting, present));
+    changed.forEach(([pspec, {value}]) => setProperty.call(object, pspec.name, value));
     try {
       return begin();
     } finally {
-      changed.forEach(([pspec, , present]) => setProperty.call(object, pspec.name, present));
+      changed.forEach(([pspec, , {value}]) => setProperty.call(object, pspec.name, value));
     }
   }
 
@@ -157,7 +165,7 @@ function getFunctions(Apr, functions) {
   // no other fit begins meanwhile.
   async function updateInSlices(object, X, y, sampleWeight, cancellable, begin) {
     reserve(object);
-    const values = object instanceof Apr.Estimator ? readHyperParameters(object) : [];
+    const settings = object instanceof Apr.Estimator ? readSettings(object) : [];
     let tensors;
     try {
       tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
@@ -171,7 +179,7 @@ function getFunctions(Apr, functions) {
     let promise;
     try {
       release(object);
-      promise = beginWith(values, object, () => begin(tensors));
+      promise = beginWith(settings, object, () => begin(tensors));
     } finally {
       object.thaw_notify();
     }
