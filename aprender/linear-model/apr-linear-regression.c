@@ -57,6 +57,15 @@ typedef struct
  * this class are thread-safe. What was found in a fit is one immutable value: readers see that of before or after a
  * fit, tensors that were handed out stay as they are, and [method@Apr.Estimator.copy] takes no time.
  *
+ * ## Subclasses
+ *
+ * Where a subclass overrides `fit` and `predict`, [method@Apr.Estimator.fit], [method@Apr.Estimator.predict],
+ * [method@Apr.Estimator.score] and their twins call its functions. The methods of this class are linear regression's
+ * own and do not: [method@Apr.LinearRegression.partial_fit], [method@Apr.LinearRegression.fit_cross_products],
+ * [method@Apr.LinearRegression.predict_one], [method@Apr.LinearRegression.predict_interval] and all others take y as it
+ * is given, and use the coefficients as they are. So a model of transformed targets, such as their logarithms, better
+ * derives from [class@Apr.Estimator] and has a linear regression.
+ *
  * Since: 0.1
  */
 G_DEFINE_TYPE_WITH_PRIVATE (AprLinearRegression, apr_linear_regression, APR_TYPE_ESTIMATOR)

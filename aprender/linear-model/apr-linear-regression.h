@@ -22,7 +22,8 @@ G_DECLARE_DERIVABLE_TYPE (AprLinearRegression, apr_linear_regression, APR, LINEA
  * AprLinearRegressionClass:
  * @parent_class: the parent class
  *
- * A subclass may add hyper-parameters, and override any virtual function of #AprEstimatorClass.
+ * A subclass may add hyper-parameters, and override any virtual function of #AprEstimatorClass. Only the methods of
+ * #AprEstimator call these functions; those of #AprLinearRegression do not.
  *
  * Since: 0.1
  */
