@@ -44,8 +44,8 @@
  * from a subclass that has not said that it is thread-safe, as a script's, it is called in that main context
  * instead.
  *
- * [property@Apr.Estimator:busy] and [property@Apr.Estimator:progress] tell of a fit; they can be bound to a widget. No
- * getter computes.
+ * [property@Apr.Estimator:busy] and [property@Apr.Estimator:progress] tell of a fit. They can be bound to a widget if
+ * the model is fitted asynchronously; a synchronous fit notifies in the thread that calls it. No getter computes.
  *
  * A fitted or loaded estimator owns its numbers: it keeps neither the data nor the file. A fit that fails or is
  * cancelled leaves the estimator as it was, and so does a save that fails with its file.
