@@ -143,7 +143,7 @@ apr_group_fits_class_init (AprGroupFitsClass *klass)
   /**
    * AprGroupFits:n-samples: (getter get_n_samples)
    *
-   * The number of samples of each group, those of weight 0 among them: I64, [n_groups].
+   * The number of samples of each group but those of weight 0, as a fit counts them: I64, [n_groups].
    *
    * Since: 0.1
    */
@@ -299,7 +299,7 @@ apr_group_fits_get_intercepts (AprGroupFits *self)
  * apr_group_fits_get_n_samples: (get-property n-samples)
  * @self: fits of groups
  *
- * Gets the number of samples of each group.
+ * Gets the number of samples of each group, in which those of weight 0 are not counted.
  *
  * Returns: (transfer none): the numbers, [n_groups]
  *

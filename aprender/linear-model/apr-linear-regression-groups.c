@@ -234,6 +234,22 @@ fail (Call *call, gsize group, GError *error)
   g_mutex_unlock (&call->lock);
 }
 
+/* The samples of a group but those of weight 0. */
+static gint64
+count_samples (const Call *call, gsize group)
+{
+  const AprRowGroups *groups = &call->groups;
+  gint64 n = 0;
+  gsize i;
+
+  if (call->data[2] == NULL)
+    return (gint64) apr_row_groups_count (groups, group);
+  for (i = groups->starts[group]; i < groups->starts[group + 1]; i++)
+    n += apr_tensor_get_double (call->data[2], apr_row_groups_get_row (groups, i), NULL) > 0 ? 1 : 0;
+
+  return n;
+}
+
 static void
 fit_group (Call *call, gsize group, Scratch *scratch, guint n_threads)
 {
@@ -256,6 +272,7 @@ fit_group (Call *call, gsize group, Scratch *scratch, guint n_threads)
   store (call, call->coefficients, group, call->n_targets * call->n_features,
          fitted ? solution.coefficients : NULL);
   store (call, call->intercepts, group, call->n_targets, fitted ? solution.intercepts : NULL);
+  call->n_samples[group] = count_samples (call, group);
   call->ranks[group] = fitted ? (gint64) solution.rank : APR_RANK_UNKNOWN;
   call->correctly_rounded[group] = fitted && solution.correctly_rounded;
 
@@ -346,10 +363,7 @@ take_result (Call *call)
   gboolean is_matrix = call->rows[1].is_matrix;
   gsize shape[3] = { n, is_matrix ? call->n_targets : call->n_features, call->n_features };
   gsize intercepts_shape[2] = { n, call->n_targets };
-  gsize i;
 
-  for (i = 0; i < n; i++)
-    call->n_samples[i] = (gint64) apr_row_groups_count (&call->groups, i);
   tensors[APR_GROUP_FITS_LABELS] = g_steal_pointer (&call->groups.labels);
   tensors[APR_GROUP_FITS_COEFFICIENTS] =
     apr_tensor_new_take (dtype, shape, is_matrix ? 3 : 2, g_steal_pointer (&call->coefficients),

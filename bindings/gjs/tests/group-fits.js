@@ -42,6 +42,7 @@ test('a group that cannot be fitted', () => {
   assertTrue(Number.isNaN(fits.coefficients[0]));
   assertEqual(fits.coefficients[2], 2);
   assertEqual(Number(fits.ranks[0]), -1);
+  assertEqual([...fits.n_samples].map(Number), [0, 1, 3]);
   assertThrows(() => fits.check(0), Apr.Error, Apr.Error.WEIGHTS, 'no value above zero');
   assertTrue(fits.check(1));
   assertThrows(() => fits.check(3), Apr.Error, Apr.Error.RANGE, 'no group 3');

@@ -612,6 +612,7 @@ declare module 'gi://Apr?version=1.0' {
       readonly coefficients: ShapedArray;
       /** [n_groups, 1] or [n_groups, n_targets]. */
       readonly intercepts: ShapedArray;
+      /** Samples of weight 0 are not counted. */
       readonly n_samples: ArrayLike<bigint>;
       /** -1 where a group could not be fitted. */
       readonly ranks: ArrayLike<bigint>;

@@ -60,6 +60,7 @@ class GroupFits(TestCase):
         self.assertTrue(math.isnan(fits.coefficients[0][0]))
         self.assertEqual(fits.coefficients[2][0], 2)
         self.assertEqual(to_list(fits.ranks), [-1, 0, 1])
+        self.assertEqual(to_list(fits.n_samples), [0, 1, 3])
         self.assertFails(Apr.Error.WEIGHTS, 'no value above zero', fits.check, 0)
         self.assertTrue(fits.check(1))
         self.assertFails(Apr.Error.RANGE, 'no group 3', fits.check, 3)

@@ -151,6 +151,7 @@ assert_law (AprLinearRegression *model, const Samples *samples, AprGroupFits *fi
   gsize n_columns = MAX (samples->n_targets, 1);
   gsize n_rows_of_all = 0;
   gsize n_failed = 0;
+  gsize n_used;
   gsize n_rows;
   gsize i;
   gsize j;
@@ -169,7 +170,9 @@ assert_law (AprLinearRegression *model, const Samples *samples, AprGroupFits *fi
       g_autoptr (GError) own_error = NULL;
 
       g_assert_true (i == 0 || label_of (labels, i - 1) < label);
-      g_assert_cmpfloat (element (apr_group_fits_get_n_samples (fits), i), ==, (double) n_rows);
+      for (n_used = j = 0; j < n_rows; j++)
+        n_used += weights == NULL || element (weights, j) > 0;
+      g_assert_cmpfloat (element (apr_group_fits_get_n_samples (fits), i), ==, (double) n_used);
       n_rows_of_all += n_rows;
       if (!apr_estimator_fit (alone, x, y, weights, NULL, &error))
         {
@@ -303,20 +306,25 @@ static void
 test_lines (void)
 {
   const gint64 labels[] = { 9, 2, 9, 2, 9, 4, 6 };
+  const double n_samples[] = { 2, 1, 0, 2 };
   g_autoptr (AprTensor) x = matrix_new (7, 1, (const double[]){ 0, 1, 1, 3, 2, 8, 1 });
   g_autoptr (AprTensor) y = vector_new (7, (const double[]){ 1, 4, 3, 2, 5, 7, 1 });
   g_autoptr (AprTensor) groups = labels_new (7, labels);
-  g_autoptr (AprTensor) weights = vector_new (7, (const double[]){ 1, 2, 1, 1, 3, 1, 0 });
+  g_autoptr (AprTensor) weights = vector_new (7, (const double[]){ 1, 2, 0, 1, 3, 1, 0 });
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
   g_autoptr (AprGroupFits) fits = NULL;
   g_autoptr (GError) error = NULL;
   const double *slopes;
   const double *intercepts;
+  gsize i;
 
   fits = apr_linear_regression_fit_groups (model, x, y, groups, weights, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (apr_group_fits_get_n_groups (fits), ==, 4);
   g_assert_cmpuint (apr_group_fits_get_n_failed (fits), ==, 1);
+  /* Samples of weight 0 are not counted, as in a fit. */
+  for (i = 0; i < 4; i++)
+    g_assert_cmpfloat (element (apr_group_fits_get_n_samples (fits), i), ==, n_samples[i]);
   slopes = apr_tensor_get_doubles (apr_group_fits_get_coefficients (fits), NULL, &error);
   intercepts = apr_tensor_get_doubles (apr_group_fits_get_intercepts (fits), NULL, &error);
   g_assert_cmpfloat (element (apr_group_fits_get_labels (fits), 0), ==, 2);

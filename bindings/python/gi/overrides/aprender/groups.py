@@ -242,7 +242,7 @@ class Fits:
     def to_frame(self) -> Any:
         """A pandas.DataFrame with a row for each group: its coefficients, its intercept, its number of samples, its rank.
 
-        Where y is a matrix, there is a row for each group and target.
+        Samples of weight 0 are not counted. Where y is a matrix, there is a row for each group and target.
         """
         from pandas import DataFrame, MultiIndex
 
