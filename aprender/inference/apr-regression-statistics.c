@@ -425,8 +425,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
    *
    * The intercept and the coefficients of the model itself, [n_terms]: where features depend on each other, those of
    * the least sum of squares among all that fit equally well. They predict the same as
-   * [property@Apr.RegressionStatistics:coefficients] for samples like those of the fit, and are equal to them where
-   * features are independent.
+   * [property@Apr.RegressionStatistics:coefficients] for rows that satisfy the same linear relations as the samples of
+   * the fit, and are equal to them where features are independent.
    *
    * Since: 0.1
    */

@@ -130,7 +130,9 @@ append_terms (GString *text, AprRegressionStatistics *self)
       text,
       "%" G_GSIZE_FORMAT
       " of these depend on features before them: NA, and the estimates are those without them. The model "
-      "itself\nhas the coefficients of minimum norm, which predict the same.\n",
+      "itself\n"
+      "has the coefficients of minimum norm, which predict the same for rows that satisfy the same linear "
+      "relations.\n",
       n_undefined);
 }
 

@@ -168,6 +168,7 @@ class Help(TestCase):
         self.assertEqual(cells[''][-1], 'minimum norm')
         self.assertEqual(cells['x2'], ['NA'] * 6 + [f'{model.coefficients[2]:.6g}'])
         self.assertIn('depends on features before it', html)
+        self.assertIn('predict the same for rows that satisfy the same linear relations.', html)
         self.assertNotIn('covariance', cells)
         self.assertNotIn('Warning', html)
 

@@ -124,6 +124,9 @@ test_all_dummies (void)
   text = apr_regression_statistics_to_string (statistics);
   g_assert_nonnull (strstr (text, "minimum norm"));
   g_assert_nonnull (strstr (text, "\n1 of these depend"));
+  /* Not for rows of no group, or of two. */
+  g_assert_nonnull (
+    strstr (text, ", which predict the same for rows that satisfy the same linear relations.\n"));
 
   /* The mean of a group has the standard error of R's intercept. */
   g_assert_true (apr_linear_regression_predict_interval (model, groups, 0.95, APR_INTERVAL_CONFIDENCE, &lower,

@@ -17,7 +17,7 @@ _FOOTER = (('samples', 'n_samples'), ('degrees of freedom', 'df_residual'),
 _MAX_ROWS = 60
 # What the summary says below rows of NA.
 _NOTE = ('<p>NA: depends on features before it; the estimates are those without it. The model itself has the coefficients '
-         'of minimum norm, which predict the same.</p>')
+         'of minimum norm, which predict the same for rows that satisfy the same linear relations.</p>')
 
 
 _summary = Apr.LinearRegression.summary
