@@ -12,7 +12,6 @@ AprRegressionDiagnostics *apr_inference_diagnose (const AprInference *self,
                                                   AprTensor *x,
                                                   AprTensor *y,
                                                   AprTensor *sample_weight,
-                                                  AprTensor *predictions,
                                                   gsize target,
                                                   const AprRun *run,
                                                   GError **error);

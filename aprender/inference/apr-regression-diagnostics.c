@@ -113,7 +113,9 @@ apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
   /**
    * AprRegressionDiagnostics:fitted-values: (getter get_fitted_values)
    *
-   * The predictions of the model, [n_samples].
+   * What the exact solution gives for the samples, [n_samples]: the targets less
+   * [property@Apr.RegressionDiagnostics:residuals], so that both add up to the targets. Predictions of the model differ
+   * from them by the rounding of its coefficients and their own.
    *
    * Since: 0.1
    */
@@ -305,14 +307,13 @@ free_vectors (double **vectors)
     g_free (vectors[i]);
 }
 
-/* @y and @predictions have one row for each sample, and @sample_weight is none or a vector. */
+/* @y has one row for each sample, and @sample_weight is none or a vector. */
 AprRegressionDiagnostics *
 apr_inference_diagnose (const AprInference *self,
                         const AprInferenceSource *source,
                         AprTensor *x,
                         AprTensor *y,
                         AprTensor *sample_weight,
-                        AprTensor *predictions,
                         gsize target,
                         const AprRun *caller,
                         GError **error)
@@ -376,8 +377,9 @@ apr_inference_diagnose (const AprInference *self,
           studentized = copysign (size, weighted);
         }
 
-      vectors[FITTED_VALUES][i] = apr_tensor_get_double (predictions, i * self->n_targets + target, NULL);
       vectors[RESIDUALS][i] = ldexp (vectors[RESIDUALS][i], (int) exponent);
+      vectors[FITTED_VALUES][i] =
+        apr_tensor_get_double (y, i * self->n_targets + target, NULL) - vectors[RESIDUALS][i];
       vectors[LEVERAGES][i] = leverage;
       vectors[STANDARDIZED_RESIDUALS][i] = standardized;
       vectors[STUDENTIZED_RESIDUALS][i] = studentized;
@@ -424,9 +426,9 @@ apr_regression_diagnostics_get_durbin_watson (AprRegressionDiagnostics *self)
  * apr_regression_diagnostics_get_fitted_values: (get-property fitted-values)
  * @self: diagnostics
  *
- * Gets the predictions, F64.
+ * Gets the fitted values, F64.
  *
- * Returns: (transfer none): the predictions, [n_samples]
+ * Returns: (transfer none): the fitted values, [n_samples]
  *
  * Since: 0.1
  */

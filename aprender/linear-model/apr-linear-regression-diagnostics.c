@@ -48,7 +48,7 @@ check_sums (AprCrossProducts *fitted,
       return FALSE;
     }
   if (apr_cross_products_get_precision (fitted) != APR_PRECISION_EXACT)
-    return TRUE;
+    return apr_estimator_check_finite ("X", x, error) && apr_estimator_check_finite ("y", y, error);
 
   state = apr_cross_products_new (apr_cross_products_get_n_features (fitted),
                                   apr_cross_products_get_n_targets (fitted), error);
@@ -130,7 +130,6 @@ apr_linear_regression_diagnose (AprLinearRegression *self,
   AprRun run = { .cancellable = cancellable };
   g_autoptr (AprFitted) fitted = NULL;
   g_autoptr (AprInference) inference = NULL;
-  g_autoptr (AprTensor) predictions = NULL;
   AprInferenceSource source;
 
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), NULL);
@@ -144,11 +143,7 @@ apr_linear_regression_diagnose (AprLinearRegression *self,
     return NULL;
 
   source = apr_linear_regression_get_source (fitted);
-  predictions = apr_linear_results_predict (fitted->results, x, &run, error);
-
-  return predictions != NULL
-         ? apr_inference_diagnose (inference, &source, x, y, sample_weight, predictions, target, &run, error)
-         : NULL;
+  return apr_inference_diagnose (inference, &source, x, y, sample_weight, target, &run, error);
 }
 
 static gboolean

@@ -44,8 +44,8 @@ count_predictions (
                                 apr_tensor_get_n_dims (self->coefficients), n_elements, size, error);
 }
 
-AprTensor *
-apr_linear_results_predict (const AprLinearResults *self, AprTensor *x, const AprRun *run, GError **error)
+static AprTensor *
+predict_samples (const AprLinearResults *self, AprTensor *x, const AprRun *run, GError **error)
 {
   g_autofree gpointer data = NULL;
   gsize shape[2];
@@ -89,7 +89,7 @@ apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **e
   g_autoptr (AprLinearResults) results = apr_linear_regression_ref_results (self);
   AprRun run = get_run (self);
 
-  return check_results (self, results, error) ? apr_linear_results_predict (results, x, &run, error) : NULL;
+  return check_results (self, results, error) ? predict_samples (results, x, &run, error) : NULL;
 }
 
 /**

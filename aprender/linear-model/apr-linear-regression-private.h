@@ -46,10 +46,6 @@ gboolean apr_linear_regression_check_state (AprLinearRegression *self,
                                             const char *what,
                                             GError **error);
 
-/* Predicts for an @x that has been checked, all but its width; %NULL with %G_IO_ERROR_CANCELLED where cancelled. */
-AprTensor *
-apr_linear_results_predict (const AprLinearResults *self, AprTensor *x, const AprRun *run, GError **error);
-
 /* The functions of the class and of its results, each with its own file: fit, predict, file. */
 gboolean apr_linear_regression_fit (AprEstimator *estimator,
                                     AprTensor *x,

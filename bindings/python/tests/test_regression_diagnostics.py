@@ -22,7 +22,8 @@ class RegressionDiagnostics(TestCase):
         self.assertTrue(numpy.allclose(diagnostics.leverages, leverages, rtol=1e-8))
         residuals = numpy.array(y) - model.predict(X)
         self.assertTrue(numpy.allclose(diagnostics.residuals, residuals, rtol=0, atol=1e-8))
-        self.assertEqual(diagnostics.fitted_values.tolist(), model.predict(X).tolist())
+        self.assertTrue(numpy.allclose(diagnostics.fitted_values, model.predict(X), rtol=1e-12))
+        self.assertEqual(diagnostics.fitted_values.tolist(), (numpy.array(y) - diagnostics.residuals).tolist())
         sigma = model.get_statistics().residual_standard_error
         standardized = residuals / (sigma * numpy.sqrt(1 - leverages))
         self.assertTrue(numpy.allclose(diagnostics.standardized_residuals, standardized, rtol=1e-7))

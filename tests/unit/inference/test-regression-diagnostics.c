@@ -111,6 +111,33 @@ test_line (void)
     }
 }
 
+/* Fitted values are those of the exact solution, as residuals are. Its slope is no float, and so far from 0 the
+ * predictions of the model are wrong by about 0.01. */
+static void
+test_floats (void)
+{
+  g_autoptr (AprTensor) doubles =
+    matrix_new (5, 1, (const double[]){ 0x1p21, 0x1p21 + 1, 0x1p21 + 2, 0x1p21 + 3, 0x1p21 + 4 });
+  g_autoptr (AprTensor) x = apr_tensor_cast (doubles, APR_DTYPE_F32, NULL);
+  g_autoptr (AprTensor) y = vector_new (5, (const double[]){ 0.3, 0.1, 0.3, 0.9, 0.9 });
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
+  diagnostics = apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error);
+  g_assert_no_error (error);
+  for (i = 0; i < 5; i++)
+    {
+      double fitted = 0.1 + 0.2 * (double) i;
+
+      assert_near (element (apr_regression_diagnostics_get_fitted_values (diagnostics), i), fitted, 1e-15);
+      assert_near (element (apr_regression_diagnostics_get_residuals (diagnostics), i),
+                   element (y, i) - fitted, 1e-15);
+    }
+}
+
 /* A weight of 3 is three samples: the leverage of the one is that of the three, and residuals are the same. */
 static void
 test_weights (void)
@@ -499,6 +526,7 @@ test_other_samples (void)
   g_autoptr (AprTensor) y = vector_new (4, (const double[]){ 1, 3, 2, 8 });
   g_autoptr (AprTensor) ones = vector_new (4, (const double[]){ 1, 1, 1, 1 });
   g_autoptr (AprTensor) other = vector_new (4, (const double[]){ 3, 1, 2, 8 });
+  g_autoptr (AprTensor) infinite = matrix_new (4, 1, (const double[]){ 0, INFINITY, 2, 5 });
   g_autoptr (AprTensor) fewer_x = apr_tensor_slice_rows (x, 0, 3, NULL);
   g_autoptr (AprTensor) fewer_y = apr_tensor_slice_rows (y, 0, 3, NULL);
   g_autoptr (AprTensor) floats = apr_tensor_cast (x, APR_DTYPE_F32, NULL);
@@ -531,6 +559,15 @@ test_other_samples (void)
   g_assert_null (apr_linear_regression_diagnose (rounded, fewer_x, fewer_y, NULL, 0, NULL, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_SHAPE);
   g_clear_error (&error);
+  /* Rounded sums do not tell whether these are others. */
+  g_assert_null (apr_linear_regression_diagnose (rounded, infinite, y, NULL, 0, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+  assert_message_has (error, "X has an infinity at row 1, column 0");
+  g_clear_error (&error);
+  g_assert_null (apr_linear_regression_diagnose (rounded, x, infinite, NULL, 0, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+  assert_message_has (error, "y has an infinity at row 1");
+  g_clear_error (&error);
   diagnostics = apr_linear_regression_diagnose (rounded, x, y, NULL, 0, NULL, &error);
   g_assert_no_error (error);
 }
@@ -541,6 +578,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/regression-diagnostics/line", test_line);
+  g_test_add_func ("/regression-diagnostics/floats", test_floats);
   g_test_add_func ("/regression-diagnostics/weights", test_weights);
   g_test_add_func ("/regression-diagnostics/zero-weights", test_zero_weights);
   g_test_add_func ("/regression-diagnostics/dependent", test_dependent);
