@@ -132,7 +132,7 @@ class RegressionStatistics(TestCase):
             model.get_statistics('rents')
         for keywords, text in (({'alpha': 1.0}, 'hyper-parameter alpha = 1$'), ({'positive': True}, 'hyper-parameter positive$'),
                                ({'alpha': 1.0, 'positive': True}, 'hyper-parameters alpha = 1 and positive$'),
-                               ({'alphas': [1.0]}, 'hyper-parameter alphas$')):
+                               ({'alphas': [1.0]}, 'hyper-parameter alphas$'), ({'alphas': [0.0]}, 'hyper-parameter alphas$')):
             with self.assertRaisesRegex(GLib.Error, text):
                 Apr.LinearRegression(**keywords).fit(X, y).get_statistics()
         with self.assertRaisesRegex(GLib.Error, 'hyper-parameter keep_state is'):
