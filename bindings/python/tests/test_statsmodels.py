@@ -4,6 +4,10 @@
     with-peer python test_statsmodels.py
 """
 
+import contextlib
+import io
+import pathlib
+import runpy
 import warnings
 
 import tap
@@ -16,6 +20,7 @@ import statsmodels.api as sm
 from sklearn import linear_model, metrics
 from statsmodels.stats.stattools import durbin_watson
 
+EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / 'docs/examples'
 # statsmodels has doubles throughout, and a pseudo-inverse: Longley's data leave it 8 digits.
 TOLERANCE = 1e-10
 LONGLEY_TOLERANCE = 1e-6
@@ -69,6 +74,16 @@ class Statsmodels(TestCase):
             for kind in ('hc0', 'hc1', 'hc2', 'hc3'):
                 ours = model.get_robust_statistics(X, y, weights, kind=kind)
                 self.check(ours, theirs.get_robustcov_results(kind.upper(), use_t=True), tolerance)
+
+    def test_clusters(self):
+        # What docs/statistics.md shows.
+        with contextlib.redirect_stdout(io.StringIO()):
+            program = runpy.run_path(str(EXAMPLES / 'clusters.py'))
+        for model, theirs, X, y, weights, tolerance in self.each():
+            clusters = numpy.arange(len(y)) * 7 % 11
+            other = theirs.get_robustcov_results('cluster', groups=clusters)
+            ours = program['find_covariance'](model, X, y, clusters, weights)
+            self.assertClose(ours, other.cov_params(), tolerance)
 
     def test_hypotheses(self):
         for model, theirs, X, y, weights, tolerance in self.each():
