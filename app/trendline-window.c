@@ -153,29 +153,73 @@ on_open_recent (GtkWidget *widget, const char *name, GVariant *parameter)
   trendline_window_open (TRENDLINE_WINDOW (widget), file);
 }
 
-/* A program that ends would end what writes a file too: it waits for that, with no window if need be. */
-static void
-hold_application (void)
+/* What writes a file: a program that ends would end it too, and waits for it, with no window if need be. */
+typedef struct
 {
+  TrendlineWindow *window;
+  GFile *file;
+} Writing;
+
+static Writing *
+writing_new (TrendlineWindow *window, GFile *file)
+{
+  Writing *self = g_new (Writing, 1);
+
+  self->window = g_object_ref (window);
+  self->file = g_object_ref (file);
   g_application_hold (g_application_get_default ());
+
+  return self;
 }
 
 static void
-release_application (void)
+writing_free (Writing *self)
 {
+  g_object_unref (self->window);
+  g_object_unref (self->file);
+  g_free (self);
   g_application_release (g_application_get_default ());
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Writing, writing_free)
+
+/* A window that has been closed shows nothing any more: the desktop does, and what the program was started from. */
+static void
+tell_failure (GFile *file, const GError *error)
+{
+  GApplication *application = g_application_get_default ();
+  g_autofree char *base = g_file_get_basename (file);
+  g_autofree char *name = g_filename_display_name (base);
+  /* Translators: the name of a file follows */
+  g_autofree char *title = g_strdup_printf (_ ("Could not save “%s”"), name);
+  g_autoptr (GNotification) notification = g_notification_new (title);
+
+  g_printerr ("%s: %s\n", title, error->message);
+  g_notification_set_body (notification, error->message);
+  /* Without a bus there is no desktop to tell. */
+  if (g_application_get_dbus_connection (application) != NULL)
+    g_application_send_notification (application, NULL, notification);
+}
+
+static gboolean
+check_writing (Writing *writing, GError *error)
+{
+  if (error != NULL && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) &&
+      !gtk_widget_get_realized (GTK_WIDGET (writing->window)))
+    tell_failure (writing->file, error);
+
+  return check (writing->window, error);
 }
 
 static void
 on_saved (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_autoptr (TrendlineWindow) self = data;
+  g_autoptr (Writing) writing = data;
   GError *error = NULL;
 
-  release_application ();
   apr_estimator_save_to_file_finish (APR_ESTIMATOR (source), result, &error);
-  if (check (self, error))
-    show_message (self, _ ("The model is saved"));
+  if (check_writing (writing, error))
+    show_message (writing->window, _ ("The model is saved"));
 }
 
 static void
@@ -216,9 +260,8 @@ trendline_window_save_model (TrendlineWindow *self, GFile *file)
       return;
     }
 
-  hold_application ();
   apr_estimator_save_to_file_async (APR_ESTIMATOR (model), file, G_PRIORITY_DEFAULT, NULL, on_saved,
-                                    g_object_ref (self));
+                                    writing_new (self, file));
 }
 
 /* The name of a file without what tells its format: .csv or .csv.gz. */
@@ -288,12 +331,12 @@ on_add_data (GtkWidget *widget, const char *name, GVariant *parameter)
 static void
 on_predicted (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_autoptr (TrendlineWindow) self = data;
+  g_autoptr (Writing) writing = data;
+  TrendlineWindow *self = writing->window;
   GError *error = NULL;
 
-  release_application ();
   trendline_fit_session_predict_finish (TRENDLINE_FIT_SESSION (source), result, &error);
-  if (!check (self, error))
+  if (!check_writing (writing, error))
     return;
   if (trendline_fit_session_get_n_dropped (self->session) == 0)
     show_message (self, _ ("The predictions are saved"));
@@ -312,8 +355,8 @@ trendline_window_predict_table (TrendlineWindow *self, GFile *table, GFile *outp
   g_return_if_fail (G_IS_FILE (table));
   g_return_if_fail (G_IS_FILE (output));
 
-  hold_application ();
-  trendline_fit_session_predict_async (self->session, table, output, on_predicted, g_object_ref (self));
+  trendline_fit_session_predict_async (self->session, table, output, on_predicted,
+                                       writing_new (self, output));
 }
 
 static void

@@ -93,6 +93,126 @@ test_failed_save (void)
   wait_for_label (opened.window, "There is no such file");
 }
 
+/* Stands for the desktop, which shows notifications. */
+static void
+on_desktop_called (GDBusConnection *connection,
+                   const char *sender,
+                   const char *path,
+                   const char *interface,
+                   const char *method,
+                   GVariant *parameters,
+                   GDBusMethodInvocation *invocation,
+                   gpointer told)
+{
+  GVariant **notification = told;
+
+  g_clear_pointer (notification, g_variant_unref);
+  *notification = g_variant_ref (parameters);
+  g_dbus_method_invocation_return_value (invocation, g_variant_new ("(u)", 1));
+}
+
+static void
+show_notifications (GDBusConnection *bus, GVariant **told)
+{
+  static const GDBusInterfaceVTable calls = { .method_call = on_desktop_called };
+  g_autoptr (GDBusNodeInfo) node = NULL;
+  g_autoptr (GVariant) owned = NULL;
+  g_autoptr (GError) error = NULL;
+
+  node = g_dbus_node_info_new_for_xml (
+    "<node><interface name='org.freedesktop.Notifications'><method name='Notify'>"
+    "<arg type='s' direction='in'/><arg type='u' direction='in'/><arg type='s' direction='in'/>"
+    "<arg type='s' direction='in'/><arg type='s' direction='in'/><arg type='as' direction='in'/>"
+    "<arg type='a{sv}' direction='in'/><arg type='i' direction='in'/><arg type='u' direction='out'/>"
+    "</method></interface></node>",
+    &error);
+  g_assert_no_error (error);
+  g_dbus_connection_register_object (bus, "/org/freedesktop/Notifications", node->interfaces[0], &calls, told,
+                                     NULL, &error);
+  g_assert_no_error (error);
+  owned =
+    g_dbus_connection_call_sync (bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                                 "RequestName", g_variant_new ("(su)", "org.freedesktop.Notifications", 0),
+                                 NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error);
+  g_assert_no_error (error);
+}
+
+static GString *printed;
+
+static void
+on_printed (const char *text)
+{
+  g_string_append (printed, text);
+}
+
+/* Tries to save a model where no folder is, closes the window, and asserts what is printed. */
+static void
+save_in_closed_window (Opened *opened)
+{
+  g_autoptr (GFile) nowhere = get_neighbour (opened, "missing/model.safetensors");
+  GtkWidget *window = g_steal_pointer (&opened->window);
+  gpointer pointer = window;
+  GPrintFunc before;
+
+  g_object_add_weak_pointer (G_OBJECT (window), &pointer);
+  trendline_window_save_model (TRENDLINE_WINDOW (window), nowhere);
+  gtk_window_destroy (GTK_WINDOW (window));
+  printed = g_string_new (NULL);
+  before = g_set_printerr_handler (on_printed);
+  while (pointer != NULL)
+    g_main_context_iteration (NULL, TRUE);
+  g_set_printerr_handler (before);
+  g_assert_true (g_str_has_prefix (printed->str, "Could not save “model.safetensors”: "));
+  g_assert_nonnull (strstr (printed->str, "No such file"));
+  g_string_free (printed, TRUE);
+}
+
+static void
+test_failed_save_of_closed (void)
+{
+  g_autofree char *daemon = g_find_program_in_path ("dbus-daemon");
+  GTestDBus *buses;
+  g_autoptr (GDBusConnection) bus = NULL;
+  g_autoptr (GVariant) told = NULL;
+  g_autoptr (GError) error = NULL;
+  const char *title;
+  const char *body;
+
+  g_test_summary ("A failure to save once the window is closed is told on the terminal, and by the desktop.");
+  {
+    g_auto (Opened) opened = open_text ("x,y\n0,1\n1,2\n2,4\n");
+
+    fit_opened (&opened);
+    save_in_closed_window (&opened);
+  }
+
+  if (daemon == NULL)
+    {
+      g_test_skip ("there is no dbus-daemon");
+      return;
+    }
+  /* It is not freed, which would wait for GTK to give up its connection. */
+  buses = g_test_dbus_new (G_TEST_DBUS_NONE);
+  g_test_dbus_up (buses);
+  bus = g_bus_get_sync (G_BUS_TYPE_SESSION, NULL, &error);
+  g_assert_no_error (error);
+  g_dbus_connection_set_exit_on_close (bus, FALSE);
+  show_notifications (bus, &told);
+  {
+    g_auto (Opened) opened = open_text ("x,y\n0,1\n1,2\n2,4\n");
+
+    fit_opened (&opened);
+    save_in_closed_window (&opened);
+    while (told == NULL)
+      g_main_context_iteration (NULL, TRUE);
+  }
+  g_variant_get_child (told, 3, "&s", &title);
+  g_variant_get_child (told, 4, "&s", &body);
+  g_assert_cmpstr (title, ==, "Could not save “model.safetensors”");
+  g_assert_nonnull (strstr (body, "No such file"));
+  g_test_dbus_stop (buses);
+}
+
 static void
 pass_over_gaps (Opened *opened)
 {
@@ -265,6 +385,9 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/files/recent", test_recent);
 
   g_test_add_func ("/trendline/files/blocked", test_blocked);
+
+  /* The last one, as it ends the bus. */
+  g_test_add_func ("/trendline/files/failed-save-of-closed", test_failed_save_of_closed);
 
   return g_test_run ();
 }
