@@ -6,6 +6,9 @@
 /* More columns than this would take long to show, and nobody reads them. */
 #define MAX_COLUMNS 100
 
+/* GTK makes the cells of 200 rows at once, whether they are seen or not: a wide table shows fewer rows. */
+#define MAX_CELLS 2000
+
 /* What a cell shows of a longer text. */
 #define MAX_CHARS 40
 
@@ -97,6 +100,7 @@ on_table (TrendlineFitSession *session, GParamSpec *pspec, TrendlineDataPage *se
   GListModel *old = gtk_column_view_get_columns (self->view);
   g_autoptr (GtkStringList) rows = gtk_string_list_new (NULL);
   guint n_columns;
+  gsize n_rows;
   gsize i;
 
   gtk_column_view_set_model (self->view, NULL);
@@ -109,11 +113,12 @@ on_table (TrendlineFitSession *session, GParamSpec *pspec, TrendlineDataPage *se
   if (table == NULL)
     return;
 
-  n_columns = g_list_model_get_n_items (trendline_table_get_columns (table));
-  for (i = 0; i < MIN (n_columns, MAX_COLUMNS); i++)
+  n_columns = MIN (g_list_model_get_n_items (trendline_table_get_columns (table)), MAX_COLUMNS);
+  n_rows = MIN (trendline_table_get_n_rows (table), MAX_CELLS / MAX (n_columns, 1));
+  for (i = 0; i < n_columns; i++)
     add_column (self, table, (guint) i);
   add_space (self);
-  for (i = 0; i < trendline_table_get_n_rows (table); i++)
+  for (i = 0; i < n_rows; i++)
     gtk_string_list_append (rows, "");
   gtk_column_view_set_model (
     self->view, GTK_SELECTION_MODEL (gtk_no_selection_new (G_LIST_MODEL (g_steal_pointer (&rows)))));

@@ -6,6 +6,9 @@
 /* Fewer columns are seen at a glance. */
 #define MIN_SEARCHED 10
 
+/* Rows of features take a while to make: so many are shown, and as many more each time that is asked for. */
+#define PAGE 100
+
 struct _TrendlineSidebar
 {
   AdwBin parent_instance;
@@ -15,6 +18,7 @@ struct _TrendlineSidebar
   GtkButton *all_button;
   GtkSearchEntry *features_search;
   GtkListBox *features_list;
+  GtkButton *more_button;
   AdwComboRow *weight_row;
   GtkSwitch *drop_missing_switch;
   GtkSwitch *intercept_switch;
@@ -23,6 +27,8 @@ struct _TrendlineSidebar
   AdwComboRow *dtype_row;
 
   TrendlineFitSession *session;
+  GtkFilterListModel *features; /* what can be chosen, of what is searched for */
+  GtkSliceListModel *shown;     /* the first of them */
 };
 
 G_DEFINE_FINAL_TYPE (TrendlineSidebar, trendline_sidebar, ADW_TYPE_BIN)
@@ -33,6 +39,8 @@ trendline_sidebar_dispose (GObject *object)
   TrendlineSidebar *self = TRENDLINE_SIDEBAR (object);
 
   g_clear_object (&self->session);
+  g_clear_object (&self->features);
+  g_clear_object (&self->shown);
 
   G_OBJECT_CLASS (trendline_sidebar_parent_class)->dispose (object);
 }
@@ -50,6 +58,7 @@ trendline_sidebar_class_init (TrendlineSidebarClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, all_button);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, features_search);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, features_list);
+  gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, more_button);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, weight_row);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, drop_missing_switch);
   gtk_widget_class_bind_template_child (widget_class, TrendlineSidebar, intercept_switch);
@@ -133,9 +142,6 @@ create_feature_row (gpointer item, gpointer data)
   adw_action_row_set_activatable_widget (ADW_ACTION_ROW (row), check);
   g_object_bind_property (column, "is-feature", check, "active",
                           G_BINDING_BIDIRECTIONAL | G_BINDING_SYNC_CREATE);
-  g_signal_connect_object (column, "notify::is-feature", G_CALLBACK (count_features), data,
-                           G_CONNECT_SWAPPED);
-  g_object_set_data_full (G_OBJECT (row), "column", g_object_ref (column), g_object_unref);
 
   return row;
 }
@@ -146,21 +152,32 @@ get_searched (TrendlineSidebar *self)
   return gtk_editable_get_text (GTK_EDITABLE (self->features_search));
 }
 
-/* Shows what can be chosen, of what is searched for. */
+static gboolean
+is_wanted (gpointer item, gpointer data)
+{
+  return is_available (data, item) && trendline_column_matches (item, get_searched (data));
+}
+
+static void
+show_features (TrendlineSidebar *self, guint n)
+{
+  gtk_slice_list_model_set_size (self->shown, n);
+  gtk_widget_set_visible (GTK_WIDGET (self->more_button),
+                          g_list_model_get_n_items (G_LIST_MODEL (self->features)) > n);
+}
+
 static void
 on_choice (TrendlineSidebar *self)
 {
-  GtkListBoxRow *row;
-  int i;
-
-  for (i = 0; (row = gtk_list_box_get_row_at_index (self->features_list, i)) != NULL; i++)
-    {
-      TrendlineColumn *column = g_object_get_data (G_OBJECT (row), "column");
-
-      gtk_widget_set_visible (GTK_WIDGET (row), is_available (self, column) &&
-                                                  trendline_column_matches (column, get_searched (self)));
-    }
+  gtk_filter_changed (gtk_filter_list_model_get_filter (self->features), GTK_FILTER_CHANGE_DIFFERENT);
+  show_features (self, PAGE);
   count_features (self);
+}
+
+static void
+on_more (TrendlineSidebar *self)
+{
+  show_features (self, gtk_slice_list_model_get_size (self->shown) + PAGE);
 }
 
 /* What a row of a list of columns shows: the name as it is, or the first entry, which stands for none. */
@@ -231,7 +248,7 @@ on_table (TrendlineFitSession *session, GParamSpec *pspec, TrendlineSidebar *sel
   gtk_editable_set_text (GTK_EDITABLE (self->features_search), "");
   gtk_widget_set_visible (GTK_WIDGET (self->features_search),
                           columns != NULL && g_list_model_get_n_items (columns) >= MIN_SEARCHED);
-  gtk_list_box_bind_model (self->features_list, columns, create_feature_row, self, NULL);
+  gtk_filter_list_model_set_model (self->features, columns);
   on_choice (self);
 }
 
@@ -277,6 +294,11 @@ trendline_sidebar_set_session (TrendlineSidebar *self, TrendlineFitSession *sess
   const GBindingFlags both = G_BINDING_BIDIRECTIONAL | G_BINDING_SYNC_CREATE;
 
   self->session = g_object_ref (session);
+  self->features =
+    gtk_filter_list_model_new (NULL, GTK_FILTER (gtk_custom_filter_new (is_wanted, self, NULL)));
+  self->shown = gtk_slice_list_model_new (G_LIST_MODEL (g_object_ref (self->features)), 0, PAGE);
+  gtk_list_box_bind_model (self->features_list, G_LIST_MODEL (self->shown), create_feature_row, NULL, NULL);
+  g_signal_connect_object (self->more_button, "clicked", G_CALLBACK (on_more), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->all_button, "clicked", G_CALLBACK (on_all), self, 0);
   g_signal_connect_object (self->features_search, "search-changed", G_CALLBACK (on_choice), self,
                            G_CONNECT_SWAPPED);
@@ -293,5 +315,7 @@ trendline_sidebar_set_session (TrendlineSidebar *self, TrendlineFitSession *sess
   g_signal_connect_object (session, "notify::table", G_CALLBACK (on_table), self, 0);
   g_signal_connect_object (session, "notify::target", G_CALLBACK (on_choice), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (session, "notify::weight", G_CALLBACK (on_choice), self, G_CONNECT_SWAPPED);
+  /* Once for each change, of however many columns. */
+  g_signal_connect_object (session, "notify::can-undo", G_CALLBACK (count_features), self, G_CONNECT_SWAPPED);
   on_table (session, NULL, self);
 }

@@ -222,6 +222,57 @@ test_search (void)
   wait_for_label (sidebar, "width");
 }
 
+static guint
+count_widgets (GtkWidget *widget, GType type)
+{
+  guint n = G_TYPE_CHECK_INSTANCE_TYPE (widget, type);
+  GtkWidget *child;
+
+  for (child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    n += count_widgets (child, type);
+
+  return n;
+}
+
+static void
+test_many_columns (void)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_auto (Opened) opened = { NULL };
+  GtkWidget *sidebar;
+  GtkWidget *page;
+  guint n_columns = 250;
+  guint n_rows = 150;
+  guint i;
+
+  g_test_summary ("Of many columns the first are shown, and more when that is asked for; all can be chosen.");
+  for (i = 0; i < n_columns; i++)
+    g_string_append_printf (text, "c%u%c", i, i < n_columns - 1 ? ',' : '\n');
+  for (i = 0; i < n_columns * n_rows; i++)
+    g_string_append_printf (text, "%u%c", i % 7, i % n_columns < n_columns - 1 ? ',' : '\n');
+  opened = open_text (text->str);
+  sidebar = find_widget (opened.window, g_type_from_name ("TrendlineSidebar"));
+  page = find_widget (opened.window, g_type_from_name ("TrendlineDataPage"));
+  wait_for_label (sidebar, "249 of 249 are chosen");
+  wait_for_frames (opened.window, 3);
+  g_assert_cmpuint (count_widgets (page, GTK_TYPE_LABEL), <=, 3000);
+  g_assert_cmpuint (count_widgets (sidebar, GTK_TYPE_CHECK_BUTTON), ==, 100);
+  g_assert_null (find_label (sidebar, "c100"));
+  press (sidebar, "Show More");
+  wait_for_label (sidebar, "c199");
+  g_assert_null (find_label (sidebar, "c200"));
+  press (sidebar, "Show More");
+  wait_for_label (sidebar, "c248");
+  g_assert_cmpuint (count_widgets (sidebar, GTK_TYPE_CHECK_BUTTON), ==, 249);
+  wait_until_gone (sidebar, "Show More");
+  gtk_editable_set_text (GTK_EDITABLE (find_widget (sidebar, GTK_TYPE_SEARCH_ENTRY)), "c1");
+  wait_for_label (sidebar, "Show More");
+  press (sidebar, "All or None");
+  /* All but c1, c10 to c19 and c100 to c199. */
+  wait_for_label (sidebar, "138 of 249 are chosen");
+}
+
 /* Whether assistive technology can say what a control is for. */
 static gboolean
 has_name (GtkWidget *widget)
@@ -507,6 +558,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/outdated", test_outdated);
   g_test_add_func ("/trendline/gap", test_gap);
   g_test_add_func ("/trendline/search", test_search);
+  g_test_add_func ("/trendline/many-columns", test_many_columns);
   g_test_add_func ("/trendline/names", test_names);
   g_test_add_func ("/trendline/headings", test_headings);
   g_test_add_func ("/trendline/bar", test_bar);
