@@ -24,6 +24,7 @@ struct _TrendlineWindow
   AdwViewSwitcherBar *bar;
   GtkToggleButton *sidebar_button;
   GtkButton *fit_button;
+  GtkWidget *fit_word;
   AdwFlap *flap;
   TrendlineSidebar *sidebar;
   AdwViewStack *pages;
@@ -498,22 +499,23 @@ on_state (TrendlineWindow *self)
 
 /* Where the header has no room for the pages, they are at the bottom. */
 static gboolean
-update_bar (gpointer data)
+update_width (gpointer data)
 {
   TrendlineWindow *self = data;
 
   adw_view_switcher_bar_set_reveal (self->bar,
                                     adw_view_switcher_title_get_view_switcher_enabled (self->switcher) &&
                                       adw_view_switcher_title_get_title_visible (self->switcher));
+  gtk_widget_set_visible (self->fit_word, !adw_flap_get_folded (self->flap));
 
   return G_SOURCE_REMOVE;
 }
 
-/* The header knows it once it has been laid out; to change what is below it then would be lost. */
+/* The header and the flap know it once they have been laid out; to change others then would be lost. */
 static void
-on_title_visible (TrendlineWindow *self)
+on_width (TrendlineWindow *self)
 {
-  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, update_bar, g_object_ref (self), g_object_unref);
+  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, update_width, g_object_ref (self), g_object_unref);
 }
 
 /* Without a table there is nothing to choose, and no rows to see. */
@@ -530,7 +532,7 @@ on_content (TrendlineWindow *self)
   gtk_window_set_title (GTK_WINDOW (self), title);
   adw_view_switcher_title_set_title (self->switcher, title);
   adw_view_switcher_title_set_view_switcher_enabled (self->switcher, has_content);
-  on_title_visible (self);
+  on_width (self);
   gtk_stack_set_visible_child_name (self->stack, has_content ? "content" : "welcome");
   gtk_widget_set_visible (GTK_WIDGET (self->fit_button), has_table);
   gtk_widget_set_visible (GTK_WIDGET (self->sidebar_button), has_table);
@@ -598,6 +600,7 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, bar);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, sidebar_button);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, fit_button);
+  gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, fit_word);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, flap);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, sidebar);
   gtk_widget_class_bind_template_child (widget_class, TrendlineWindow, pages);
@@ -645,8 +648,9 @@ trendline_window_init (TrendlineWindow *self)
   gtk_accessible_update_relation (
     GTK_ACCESSIBLE (gtk_widget_get_ancestor (self->open_image, GTK_TYPE_BUTTON)),
     GTK_ACCESSIBLE_RELATION_LABELLED_BY, self->open_image, NULL, -1);
-  g_signal_connect_object (self->switcher, "notify::title-visible", G_CALLBACK (on_title_visible), self,
+  g_signal_connect_object (self->switcher, "notify::title-visible", G_CALLBACK (on_width), self,
                            G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->flap, "notify::folded", G_CALLBACK (on_width), self, G_CONNECT_SWAPPED);
   g_object_bind_property (self->session, "fraction", self->progress_bar, "fraction", G_BINDING_SYNC_CREATE);
   g_object_bind_property (self->session, "outdated", self->outdated_revealer, "reveal-child",
                           G_BINDING_SYNC_CREATE);

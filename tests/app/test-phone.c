@@ -27,33 +27,57 @@ assert_narrow (GtkWidget *widget)
   g_test_fail ();
 }
 
+/* Opens a table in the language of the test; NULL where that cannot be. */
+static GtkWidget *
+open_longley (TrendlineApplication **application, const char *decoration_layout)
+{
+  g_autoptr (GFile) file = NULL;
+  g_autofree char *path = NULL;
+  GtkWidget *window;
+
+  if (g_str_equal (gettext ("Predict"), "Predict") != g_str_equal (g_getenv ("LANGUAGE"), "en"))
+    {
+      g_test_skip ("Trendline's messages in this language are not built, or there is no UTF-8 locale");
+      return NULL;
+    }
+  *application = trendline_application_new (G_APPLICATION_NON_UNIQUE);
+  path = data_path ("nist/longley.csv");
+  file = g_file_new_for_path (path);
+  g_application_register (G_APPLICATION (*application), NULL, NULL);
+  g_object_set (gtk_settings_get_default (), "gtk-enable-animations", FALSE, "gtk-decoration-layout",
+                decoration_layout, NULL);
+  window = open_window (*application, file);
+  wait_for_label (window, "234289");
+  wait_for_frames (window, 3);
+
+  return window;
+}
+
+/* The word on the button that fits, or NULL where there is a picture instead. */
+static GtkWidget *
+find_fit (GtkWidget *window)
+{
+  g_auto (GStrv) parts = g_strsplit (gettext ("_Fit"), "_", -1);
+  g_autofree char *word = g_strjoinv (NULL, parts);
+
+  return find_label (find_widget (window, ADW_TYPE_HEADER_BAR), word);
+}
+
 static void
 test_phone (void)
 {
   const char *const pages[] = { "data", "model", "plots", "predict" };
   g_autoptr (TrendlineApplication) application = NULL;
-  g_autoptr (GFile) file = NULL;
-  g_autofree char *path = NULL;
   GtkWidget *window;
   GtkWidget *content;
+  GtkWidget *flap;
   gsize i;
 
   g_test_summary ("In each language each page fits on a phone, beside the button that closes the window.");
-  if (g_str_equal (gettext ("Predict"), "Predict") != g_str_equal (g_getenv ("LANGUAGE"), "en"))
-    {
-      g_test_skip ("Trendline's messages in this language are not built, or there is no UTF-8 locale");
-      return;
-    }
-  application = trendline_application_new (G_APPLICATION_NON_UNIQUE);
-  path = data_path ("nist/longley.csv");
-  file = g_file_new_for_path (path);
-  g_application_register (G_APPLICATION (application), NULL, NULL);
   /* The button is the one that GNOME has. */
-  g_object_set (gtk_settings_get_default (), "gtk-enable-animations", FALSE, "gtk-decoration-layout",
-                ":close", NULL);
-  window = open_window (application, file);
-  wait_for_label (window, "234289");
-  wait_for_frames (window, 3);
+  window = open_longley (&application, ":close");
+  if (window == NULL)
+    return;
   content = find_widget (window, ADW_TYPE_TOAST_OVERLAY);
   assert_narrow (content);
   g_assert_true (gtk_widget_activate_action (window, "win.fit", NULL));
@@ -67,6 +91,26 @@ test_phone (void)
       wait_for_frames (window, 3);
       assert_narrow (content);
     }
+  flap = find_widget (window, ADW_TYPE_FLAP);
+  adw_flap_set_fold_policy (ADW_FLAP (flap), ADW_FLAP_FOLD_POLICY_ALWAYS);
+  while (find_fit (window) != NULL)
+    g_main_context_iteration (NULL, TRUE);
+  assert_narrow (find_widget (window, ADW_TYPE_HEADER_BAR));
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+static void
+test_fit_button (void)
+{
+  g_autoptr (TrendlineApplication) application = NULL;
+  GtkWidget *window;
+
+  g_test_summary (
+    "In a window of the first size, the button says what it does, beside three buttons of the window.");
+  window = open_longley (&application, "menu:minimize,maximize,close");
+  if (window == NULL)
+    return;
+  g_assert_nonnull (find_fit (window));
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
@@ -81,6 +125,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/trendline/phone", test_phone);
+  g_test_add_func ("/trendline/fit-button", test_fit_button);
 
   return g_test_run ();
 }
