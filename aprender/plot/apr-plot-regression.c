@@ -283,8 +283,7 @@ add_contour (AprPlot *plot, double level, gsize rank, double begin, double end)
 static void
 name_contour (AprPlot *plot, double level, gsize rank, double end)
 {
-  char number[G_ASCII_DTOSTR_BUF_SIZE];
-  g_autofree char *text = g_strconcat ("Cook ", g_ascii_dtostr (number, sizeof number, level), NULL);
+  g_autofree char *text = g_strdup_printf ("Cook %g", level);
 
   apr_plot_add_label (plot, end, get_contour (level, rank, end), text);
   apr_plot_add_label (plot, end, -get_contour (level, rank, end), text);

@@ -57,22 +57,18 @@ apr_plot_ticks_get (const AprPlotTicks *self, guint i)
 char *
 apr_plot_ticks_format (const AprPlotTicks *self, guint i)
 {
-  char format[16];
-  char buffer[G_ASCII_DTOSTR_BUF_SIZE + 320];
-  double value = apr_plot_ticks_get (self, i);
-  g_autoptr (GString) text = NULL;
+  const double value = apr_plot_ticks_get (self, i);
+  g_autofree char *text = NULL;
 
   if (self->scientific && value == 0)
     return g_strdup ("0");
-  g_snprintf (format, sizeof format, "%%.%d%c", self->n_decimals, self->scientific ? 'e' : 'f');
-  g_ascii_formatd (buffer, sizeof buffer, format, value);
-  text = g_string_new (buffer);
+  if (self->scientific)
+    text = g_strdup_printf ("%.*e", self->n_decimals, value);
+  else
+    text = g_strdup_printf ("%.*f", self->n_decimals, value);
   /* A minus, not a hyphen. */
-  if (text->str[0] == '-')
-    {
-      g_string_erase (text, 0, 1);
-      g_string_prepend (text, "−");
-    }
+  if (text[0] == '-')
+    return g_strconcat ("−", text + 1, NULL);
 
-  return g_strdup (text->str);
+  return g_steal_pointer (&text);
 }

@@ -19,6 +19,8 @@ typedef struct
 AprPlotTicks apr_plot_ticks_choose (double begin, double end, guint max_n);
 
 double apr_plot_ticks_get (const AprPlotTicks *self, guint i);
+
+/* With the decimal mark of the program's locale, which the command leaves as it is in C. */
 char *apr_plot_ticks_format (const AprPlotTicks *self, guint i);
 
 G_END_DECLS

@@ -6,6 +6,8 @@
 #include "aprender/plot/apr-plot-file.h"
 #include "aprender/plot/apr-plot-smooth.h"
 #include "aprender/plot/apr-plot-ticks.h"
+#include "tests/german-locale.h"
+#include "tests/safetensors-test.h"
 
 static void
 assert_ticks (double begin, double end, guint max_n, const char *expected)
@@ -38,6 +40,21 @@ test_ticks (void)
   assert_ticks (1e-9, 9e-9, 5, "2e-09 4e-09 6e-09 8e-09");
   assert_ticks (5, 5, 5, "5");
   assert_ticks (-1e300, 1e300, 3, "−1e+300 0 1e+300");
+}
+
+static void
+test_locale (Folder *folder, gconstpointer data)
+{
+  g_test_summary ("Where people write 0,5, so do the axes.");
+
+  if (!set_german_numbers (folder->folder))
+    {
+      g_test_skip ("there is no locale de_DE.UTF-8, and no localedef to make it");
+      return;
+    }
+  assert_ticks (-0.13, 0.34, 6, "−0,1 0,0 0,1 0,2 0,3");
+  assert_ticks (2e6, 4.2e6, 5, "2,0e+06 2,5e+06 3,0e+06 3,5e+06 4,0e+06");
+  setlocale (LC_NUMERIC, "C");
 }
 
 static void
@@ -535,6 +552,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/plot/ticks", test_ticks);
+  g_test_add ("/plot/locale", Folder, NULL, folder_set_up, test_locale, folder_tear_down);
   g_test_add_func ("/plot/sort", test_sort);
   g_test_add_func ("/plot/labels", test_labels);
   g_test_add_func ("/plot/long-names", test_long_names);
