@@ -76,7 +76,12 @@ on_bind (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
   double value;
 
   if (column->format == NULL)
-    g_object_get (term, column->property, &text, NULL);
+    {
+      g_autofree char *name = NULL;
+
+      g_object_get (term, column->property, &name, NULL);
+      text = g_strdup (g_strcmp0 (name, "(Intercept)") == 0 ? _ ("(Intercept)") : name);
+    }
   else
     {
       g_object_get (term, column->property, &value, NULL);

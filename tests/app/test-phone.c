@@ -83,6 +83,9 @@ test_phone (void)
   g_assert_true (gtk_widget_activate_action (window, "win.fit", NULL));
   assert_narrow (content);
   wait_for_label (window, "0.995479");
+  g_assert_nonnull (find_label (window, gettext ("(Intercept)")));
+  g_assert_true (g_str_equal (gettext ("(Intercept)"), "(Intercept)") ==
+                 g_str_equal (g_getenv ("LANGUAGE"), "en"));
   wait_until_idle (trendline_window_get_session (TRENDLINE_WINDOW (window)));
   for (i = 0; i < G_N_ELEMENTS (pages); i++)
     {
