@@ -3,12 +3,18 @@
 
 #include <string.h>
 
+#ifdef APR_ZSTD
+# include <zstd.h>
+#endif
+
 #include <aprender/aprender.h>
 
 #include "app/trendline-preview.h"
 
-/* What is read to be looked at. */
+/* What is read to be looked at: twice as much each time, until it has enough rows. */
 #define HEAD_SIZE (64 * 1024)
+#define MAX_HEAD_SIZE (4 * 1024 * 1024)
+#define MIN_ROWS 10
 #define MAX_ROWS 200
 
 struct _TrendlineTable
@@ -54,19 +60,19 @@ trendline_table_init (TrendlineTable *self)
 
 /* Decompresses members of gzip as far as there is room; says whether that is all of them. */
 static gboolean
-decompress_head (const char *compressed, gsize size, char *head, gsize *length)
+decompress_gzip (const char *compressed, gsize size, char *head, gsize room, gsize *length)
 {
   g_autoptr (GConverter) converter = G_CONVERTER (g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP));
   gsize offset = 0;
 
   *length = 0;
-  while (offset < size && *length < HEAD_SIZE)
+  while (offset < size && *length < room)
     {
       gsize n_read = 0;
       gsize n_written = 0;
       GConverterResult result =
-        g_converter_convert (converter, compressed + offset, size - offset, head + *length,
-                             HEAD_SIZE - *length, G_CONVERTER_NO_FLAGS, &n_read, &n_written, NULL);
+        g_converter_convert (converter, compressed + offset, size - offset, head + *length, room - *length,
+                             G_CONVERTER_NO_FLAGS, &n_read, &n_written, NULL);
 
       /* What is wrong with the file is told when it is fitted. */
       if (result == G_CONVERTER_ERROR)
@@ -80,32 +86,76 @@ decompress_head (const char *compressed, gsize size, char *head, gsize *length)
   return offset == size;
 }
 
-/* The first rows; none of a table that is compressed in a way that GIO does not know, which can be fitted all the
- * same. */
+#ifdef APR_ZSTD
+/* The same of frames of zstd. */
 static gboolean
-read_head (TrendlineTable *self, gsize n_columns, GCancellable *cancellable, GError **error)
+decompress_zstd (const char *compressed, gsize size, char *head, gsize room, gsize *length)
 {
-  g_autofree char *head = g_malloc (HEAD_SIZE);
+  ZSTD_DStream *stream = ZSTD_createDStream ();
+  ZSTD_inBuffer in = { compressed, size, 0 };
+  ZSTD_outBuffer out = { head, room, 0 };
+  gsize left = 0;
+
+  while (stream != NULL && in.pos < in.size && out.pos < out.size && !ZSTD_isError (left))
+    left = ZSTD_decompressStream (stream, &out, &in);
+  ZSTD_freeDStream (stream);
+  *length = out.pos;
+
+  return in.pos == in.size && left == 0;
+}
+#endif
+
+/* The rows that are in the first bytes, of which there is room for @size. */
+static gboolean
+read_head (TrendlineTable *self,
+           gsize size,
+           gsize n_columns,
+           gboolean *is_whole,
+           GCancellable *cancellable,
+           GError **error)
+{
+  gboolean (*decompress) (const char *, gsize, char *, gsize, gsize *) = NULL;
+  g_autofree char *head = g_malloc (size);
   g_autoptr (GInputStream) stream = NULL;
-  gboolean is_whole;
   gsize length;
 
   stream = G_INPUT_STREAM (g_file_read (self->file, cancellable, error));
-  if (stream == NULL || !g_input_stream_read_all (stream, head, HEAD_SIZE, &length, cancellable, error))
+  if (stream == NULL || !g_input_stream_read_all (stream, head, size, &length, cancellable, error))
     return FALSE;
 
-  is_whole = length < HEAD_SIZE;
+  *is_whole = length < size;
   if (length > 2 && memcmp (head, "\x1f\x8b", 2) == 0)
+    decompress = decompress_gzip;
+#ifdef APR_ZSTD
+  if (length > 4 && memcmp (head, "\x28\xb5\x2f\xfd", 4) == 0)
+    decompress = decompress_zstd;
+#endif
+  if (decompress != NULL)
     {
       g_autofree char *compressed = g_steal_pointer (&head);
 
-      head = g_malloc (HEAD_SIZE);
-      is_whole = decompress_head (compressed, length, head, &length) && is_whole;
+      head = g_malloc (size);
+      *is_whole &= decompress (compressed, length, head, size, &length);
     }
-  else if (length > 4 && memcmp (head, "\x28\xb5\x2f\xfd", 4) == 0)
-    length = 0;
+  g_clear_pointer (&self->rows, g_ptr_array_unref);
+  self->rows = trendline_preview_parse (head, length, *is_whole, n_columns, MAX_ROWS, &self->delimiter);
 
-  self->rows = trendline_preview_parse (head, length, is_whole, n_columns, MAX_ROWS, &self->delimiter);
+  return TRUE;
+}
+
+static gboolean
+read_rows (TrendlineTable *self, gsize n_columns, GCancellable *cancellable, GError **error)
+{
+  gboolean is_whole = FALSE;
+  gsize size = HEAD_SIZE;
+
+  do
+    {
+      if (!read_head (self, size, n_columns, &is_whole, cancellable, error))
+        return FALSE;
+      size *= 2;
+    }
+  while (!is_whole && self->rows->len < MIN_ROWS && size <= MAX_HEAD_SIZE);
 
   return TRUE;
 }
@@ -197,7 +247,7 @@ trendline_table_load (GFile *file, GCancellable *cancellable, GError **error)
   if (reader == NULL)
     return NULL;
   names = apr_table_reader_get_names (reader);
-  if (!read_head (self, g_strv_length ((char **) names), cancellable, error))
+  if (!read_rows (self, g_strv_length ((char **) names), cancellable, error))
     return NULL;
   remove_unnamed (self, names);
   add_columns (self, names);

@@ -27,8 +27,9 @@ CONTROLS = {'button', 'toggle button', 'checkbox', 'radio', 'combo box', 'text b
             'slider', 'tab', 'menu item', 'link', 'image', 'progress bar'}
 ACCESSIBLE = 'org.a11y.atspi.Accessible'
 FOCUSABLE, SENSITIVE, VISIBLE = 11, 24, 30
-# The rows that are previewed, which blank lines end: each row that is shown makes each look at the window longer.
-HEAD = 'x,y\n' + '1,2\n3,5\n4,4\n' + '\n' * 70000
+# The rows that are previewed, which blank lines end: each row that is shown makes each look at the window longer. With
+# fewer rows, more would be read.
+HEAD = 'x,y\n' + '1,2\n3,5\n4,4\n' * 4 + '\n' * 70000
 # The last row but one has no weight, and is not on the line.
 WEIGHTED = 'x,w,y\n0,1,1\n1,1,3\n2,1,5\n3,0,100\n4,1,9\n'
 # A window beside the other, from which the file that it is given can be dragged.
