@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-data-page.h"
 
+#include "app/trendline-format.h"
 #include "app/trendline-heading.h"
 
 /* More columns than this would take long to show, and nobody reads them. */
@@ -58,9 +59,11 @@ on_bind (GtkSignalListItemFactory *factory, GtkListItem *item, TrendlineColumn *
   TrendlineTable *table = g_object_get_data (G_OBJECT (factory), "table");
   const gsize index = GPOINTER_TO_SIZE (g_object_get_data (G_OBJECT (factory), "index"));
   const char *text = trendline_table_get_cell (table, gtk_list_item_get_position (item), index);
+  g_autofree char *isolated =
+    trendline_column_get_is_text (column) ? g_strdup (text) : trendline_format_isolate (text);
   GtkLabel *label = GTK_LABEL (gtk_list_item_get_child (item));
 
-  gtk_label_set_label (label, text);
+  gtk_label_set_label (label, isolated);
   gtk_label_set_width_chars (label, (int) MIN (g_utf8_strlen (text, -1), MAX_CHARS));
 }
 

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-format.h"
 
+#include <gtk/gtk.h>
 #include <math.h>
+
+/* A number as it is read from left to right, with its sign before it, also where texts are read from right to left. */
+char *
+trendline_format_isolate (const char *number)
+{
+  if (gtk_widget_get_default_direction () != GTK_TEXT_DIR_RTL)
+    return g_strdup (number);
+
+  return g_strconcat ("\u2066", number, "\u2069", NULL);
+}
 
 /* Six digits with the decimal mark of the user's language, and a real minus sign; a dash for what there is not. */
 char *
@@ -16,19 +27,23 @@ trendline_format_number (double number)
   pretty = g_string_new (text);
   g_string_replace (pretty, "-", "−", 0);
 
-  return g_string_free (g_steal_pointer (&pretty), FALSE);
+  return trendline_format_isolate (pretty->str);
 }
 
 /* A p-value as papers print it: below 0.0001 nobody wants to know. */
 char *
 trendline_format_p_value (double p)
 {
+  g_autofree char *text = NULL;
+
   if (isnan (p))
     return g_strdup ("–");
   if (p < 0.0001)
-    return g_strdup_printf ("< %.4f", 0.0001);
+    text = g_strdup_printf ("< %.4f", 0.0001);
+  else
+    text = g_strdup_printf ("%.4f", p);
 
-  return g_strdup_printf ("%.4f", p);
+  return trendline_format_isolate (text);
 }
 
 /* R's stars of significance. */

@@ -5,6 +5,8 @@
 
 G_BEGIN_DECLS
 
+char *trendline_format_isolate (const char *number) G_GNUC_WARN_UNUSED_RESULT;
+
 char *trendline_format_number (double number) G_GNUC_WARN_UNUSED_RESULT;
 
 char *trendline_format_p_value (double p) G_GNUC_WARN_UNUSED_RESULT;

@@ -4,6 +4,8 @@
 #include <adwaita.h>
 #include <glib/gi18n.h>
 
+#include "app/trendline-format.h"
+
 #define RING 6
 
 enum
@@ -290,6 +292,8 @@ trendline_plot_describe_row (TrendlinePlot *self)
 {
   const TrendlinePlotContent *content;
   g_autofree char *row = NULL;
+  g_autofree char *x = NULL;
+  g_autofree char *y = NULL;
 
   g_return_val_if_fail (TRENDLINE_IS_PLOT (self), NULL);
 
@@ -297,11 +301,13 @@ trendline_plot_describe_row (TrendlinePlot *self)
   if (self->row == 0)
     return g_strdup ("");
   row = g_strdup_printf ("%" G_GUINT64_FORMAT, apr_plot_get_row_number (content->plot, self->row - 1));
+  x = trendline_format_number (content->x[self->row - 1]);
+  y = trendline_format_number (content->y[self->row - 1]);
 
   return g_strdup_printf (
     /* Translators: of a point of a plot: its row in the table, the names of the axes and where it is on them. */
-    _ ("Row %s: %s %.4g, %s %.4g"), row, apr_plot_get_axis_label (content->plot, 0),
-    content->x[self->row - 1], apr_plot_get_axis_label (content->plot, 1), content->y[self->row - 1]);
+    _ ("Row %s: %s %s, %s %s"), row, apr_plot_get_axis_label (content->plot, 0), x,
+    apr_plot_get_axis_label (content->plot, 1), y);
 }
 
 /* A ring around the point, and beside it, towards the middle, what there is to say about it. */

@@ -285,6 +285,13 @@ create_number_row (TrendlinePredictPage *self, const char *name)
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), name);
   adw_entry_row_set_input_purpose (ADW_ENTRY_ROW (row), GTK_INPUT_PURPOSE_NUMBER);
   gtk_editable_set_text (GTK_EDITABLE (row), text);
+  /* A sign is before its number, also where texts are read from right to left. */
+  if (gtk_widget_get_direction (row) == GTK_TEXT_DIR_RTL)
+    {
+      gtk_widget_set_direction (GTK_WIDGET (gtk_editable_get_delegate (GTK_EDITABLE (row))),
+                                GTK_TEXT_DIR_LTR);
+      gtk_editable_set_alignment (GTK_EDITABLE (row), 1);
+    }
   g_signal_connect_object (row, "changed", G_CALLBACK (show_prediction), self, G_CONNECT_SWAPPED);
 
   return row;

@@ -202,6 +202,81 @@ test_toasts (void)
   g_assert_null (gtk_widget_get_ancestor (bar, ADW_TYPE_TOAST_OVERLAY));
 }
 
+/* The first label that can be seen and has a part. */
+static GtkWidget *
+find_part (GtkWidget *widget, const char *part)
+{
+  GtkWidget *found = NULL;
+  GtkWidget *child;
+
+  if (!gtk_widget_get_mapped (widget))
+    return NULL;
+  if (GTK_IS_LABEL (widget) && strstr (gtk_label_get_text (GTK_LABEL (widget)), part) != NULL)
+    return widget;
+  for (child = gtk_widget_get_first_child (widget); child != NULL && found == NULL;
+       child = gtk_widget_get_next_sibling (child))
+    found = find_part (child, part);
+
+  return found;
+}
+
+/* Waits for a label that has a part, and asserts that the part is drawn from left to right. */
+static void
+assert_left_to_right (GtkWidget *window, const char *part)
+{
+  PangoLayout *layout;
+  PangoRectangle first;
+  PangoRectangle last;
+  GtkWidget *label;
+  const char *text;
+  int begin;
+
+  g_test_message ("waiting for “%s”", part);
+  while ((label = find_part (window, part)) == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  /* With the room that it needs. */
+  wait_for_frames (window, 3);
+  layout = gtk_label_get_layout (GTK_LABEL (label));
+  text = pango_layout_get_text (layout);
+  begin = (int) (strstr (text, part) - text);
+  pango_layout_index_to_pos (layout, begin, &first);
+  pango_layout_index_to_pos (layout, begin + (int) strlen (part) - 1, &last);
+  g_assert_cmpint (MIN (first.x, first.x + first.width), <, MIN (last.x, last.x + last.width));
+}
+
+static void
+test_right_to_left (void)
+{
+  g_auto (Opened) opened = { NULL };
+  graphene_rect_t begin;
+  graphene_rect_t end;
+  GtkText *entry;
+
+  g_test_summary ("Where texts are read from right to left, signs are before their numbers all the same.");
+  /* It sets the direction of the locale. */
+  gtk_init ();
+  gtk_widget_set_default_direction (GTK_TEXT_DIR_RTL);
+  opened = open_text ("x,y\n-1.5,1576\n2,-2099\n-4,4201\n6,-6301\n-8,8401\n3,-3149\n1,-1051\n");
+  assert_left_to_right (opened.window, "-1.5");
+  fit_opened (&opened);
+  show_page (&opened, "model");
+  assert_left_to_right (opened.window, "< 0.0001");
+  /* The slope. */
+  assert_left_to_right (opened.window, "−10");
+
+  show_page (&opened, "predict");
+  wait_for_label (opened.window, "Prediction of y");
+  assert_left_to_right (opened.window, "95 %: ");
+  entry = GTK_TEXT (gtk_editable_get_delegate (GTK_EDITABLE (find_entry (opened.window, "x"))));
+  g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (entry)), ==, "-1.5");
+  gtk_text_compute_cursor_extents (entry, 0, &begin, NULL);
+  gtk_text_compute_cursor_extents (entry, 4, &end, NULL);
+  g_assert_cmpfloat (begin.origin.x, <, end.origin.x);
+  gtk_editable_set_text (GTK_EDITABLE (entry), "5");
+  assert_left_to_right (opened.window, "−5");
+  gtk_widget_set_default_direction (GTK_TEXT_DIR_LTR);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -221,6 +296,8 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/pages/wheel", test_wheel);
 
   g_test_add_func ("/trendline/pages/toasts", test_toasts);
+
+  g_test_add_func ("/trendline/pages/right-to-left", test_right_to_left);
 
   return g_test_run ();
 }
