@@ -136,8 +136,6 @@ create_feature_row (gpointer item, gpointer data)
   if (trendline_column_get_is_text (column))
     adw_action_row_set_subtitle (ADW_ACTION_ROW (row), _ ("Texts: one feature for each"));
   gtk_widget_set_valign (check, GTK_ALIGN_CENTER);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (check), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  trendline_column_get_name (column), -1);
   adw_action_row_add_prefix (ADW_ACTION_ROW (row), check);
   adw_action_row_set_activatable_widget (ADW_ACTION_ROW (row), check);
   g_object_bind_property (column, "is-feature", check, "active",

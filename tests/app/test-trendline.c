@@ -286,6 +286,19 @@ has_name (GtkWidget *widget)
           *adw_preferences_row_get_title (ADW_PREFERENCES_ROW (widget)) != '\0');
 }
 
+/* Whether it would be said twice: two names are said one after the other. What GTK makes of a button's label or icon is
+ * not looked at. */
+static gboolean
+has_two_names (GtkWidget *widget)
+{
+  if (GTK_IS_BUTTON (widget) && (gtk_button_get_label (GTK_BUTTON (widget)) != NULL ||
+                                 gtk_button_get_icon_name (GTK_BUTTON (widget)) != NULL))
+    return FALSE;
+
+  return gtk_test_accessible_has_property (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL) &&
+         gtk_test_accessible_has_relation (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY);
+}
+
 static gboolean
 is_control (GtkWidget *widget)
 {
@@ -319,6 +332,9 @@ assert_named (GtkWidget *widget, gboolean is_named)
       if (!is_named)
         g_test_message ("%s has no name", G_OBJECT_TYPE_NAME (widget));
       g_assert_true (is_named);
+      if (has_two_names (widget))
+        g_test_message ("%s has two names", G_OBJECT_TYPE_NAME (widget));
+      g_assert_false (has_two_names (widget));
     }
   else if (GTK_IS_MENU_BUTTON (widget) || ADW_IS_SPLIT_BUTTON (widget) || GTK_IS_DROP_DOWN (widget) ||
            ADW_IS_PREFERENCES_ROW (widget))
@@ -339,7 +355,7 @@ test_names (void)
   const char *const pages[] = { "data", "model", "plots", "predict" };
   gsize i;
 
-  g_test_summary ("Each control of each page has a name that can be said.");
+  g_test_summary ("Each control of each page has a name that can be said, and is said once.");
   trendline_column_set_is_feature (trendline_table_find_column (table, "kind"), TRUE);
   g_assert_true (gtk_widget_activate_action (opened.window, "win.fit", NULL));
   wait_for_label (opened.window, "(Intercept)");
