@@ -29,7 +29,7 @@ assert_narrow (GtkWidget *widget)
 
 /* Opens a table in the language of the test; NULL where that cannot be. */
 static GtkWidget *
-open_longley (TrendlineApplication **application, const char *decoration_layout)
+open_longley (TrendlineApplication **application, const char *decoration_layout, double text_scale)
 {
   g_autoptr (GFile) file = NULL;
   g_autofree char *path = NULL;
@@ -45,7 +45,7 @@ open_longley (TrendlineApplication **application, const char *decoration_layout)
   file = g_file_new_for_path (path);
   g_application_register (G_APPLICATION (*application), NULL, NULL);
   g_object_set (gtk_settings_get_default (), "gtk-enable-animations", FALSE, "gtk-decoration-layout",
-                decoration_layout, NULL);
+                decoration_layout, "gtk-xft-dpi", (int) (text_scale * 96 * 1024), NULL);
   window = open_window (*application, file);
   wait_for_label (window, "234289");
   wait_for_frames (window, 3);
@@ -75,7 +75,7 @@ test_phone (void)
 
   g_test_summary ("In each language each page fits on a phone, beside the button that closes the window.");
   /* The button is the one that GNOME has. */
-  window = open_longley (&application, ":close");
+  window = open_longley (&application, ":close", 1);
   if (window == NULL)
     return;
   content = find_widget (window, ADW_TYPE_TOAST_OVERLAY);
@@ -110,10 +110,53 @@ test_fit_button (void)
 
   g_test_summary (
     "In a window of the first size, the button says what it does, beside three buttons of the window.");
-  window = open_longley (&application, "menu:minimize,maximize,close");
+  window = open_longley (&application, "menu:minimize,maximize,close", 1);
   if (window == NULL)
     return;
   g_assert_nonnull (find_fit (window));
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+/* Asserts that no text is cut, and names those that are. */
+static void
+assert_whole (GtkWidget *widget)
+{
+  GtkWidget *child;
+
+  if (!gtk_widget_get_mapped (widget))
+    return;
+  if (GTK_IS_LABEL (widget) && pango_layout_is_ellipsized (gtk_label_get_layout (GTK_LABEL (widget))))
+    {
+      g_test_message ("“%s” is cut", gtk_label_get_text (GTK_LABEL (widget)));
+      g_test_fail ();
+    }
+  for (child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    assert_whole (child);
+}
+
+static void
+test_large_text (void)
+{
+  const char *const pages[] = { "data", "model", "plots", "predict" };
+  g_autoptr (TrendlineApplication) application = NULL;
+  GtkWidget *window;
+  gsize i;
+
+  g_test_summary ("In letters of twice the size, no text is cut in a window of the first size.");
+  window = open_longley (&application, ":close", 2);
+  if (window == NULL)
+    return;
+  g_assert_true (gtk_widget_activate_action (window, "win.fit", NULL));
+  wait_for_label (window, "0.995479");
+  wait_until_idle (trendline_window_get_session (TRENDLINE_WINDOW (window)));
+  for (i = 0; i < G_N_ELEMENTS (pages); i++)
+    {
+      g_test_message ("page %s", pages[i]);
+      g_assert_true (gtk_widget_activate_action (window, "win.show-page", "s", pages[i]));
+      wait_for_frames (window, 3);
+      assert_whole (find_widget (window, ADW_TYPE_FLAP));
+    }
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
@@ -129,6 +172,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/trendline/phone", test_phone);
   g_test_add_func ("/trendline/fit-button", test_fit_button);
+  g_test_add_func ("/trendline/large-text", test_large_text);
 
   return g_test_run ();
 }
