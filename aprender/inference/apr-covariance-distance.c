@@ -398,7 +398,11 @@ apr_covariance_find_distance (const AprCovariance *self,
     }
 
   if (*independent && self->factor.high == 0)
-    distance = top > G_MININT32 ? INFINITY : NAN;
+    {
+      for (i = 0; i < n_rows; i++)
+        if (apr_inference_contradicts (inference, self->target, factors + i * inference->n, values[i]))
+          distance = INFINITY;
+    }
   else if (*independent && top == G_MININT32)
     distance = 0;
   else if (*independent)

@@ -291,6 +291,9 @@ apr_covariance_test (const AprCovariance *self,
     {
       gint64 shift = exponents[i] + self->exponent / 2;
       double error = scale (sqrt (MAX (apr_double_doubles_get (matrix, i, i).high, 0)), shift);
+      gboolean unclear =
+        self->factor.high == 0 &&
+        !apr_inference_contradicts (inference, self->target, factors + i * inference->n, values[i]);
       AprDoubleDouble sum = { 0, 0 };
 
       for (j = 0; j < inference->n; j++)
@@ -299,7 +302,7 @@ apr_covariance_test (const AprCovariance *self,
       estimates[i] = sum.high;
       sum = apr_dd_subtract (sum, (AprDoubleDouble){ values[i], 0 });
       standard_errors[i] = self->unknown ? (double) NAN : error;
-      t_values[i] = sum.high / standard_errors[i];
+      t_values[i] = unclear ? (double) NAN : sum.high / standard_errors[i];
       p_values[i] = apr_t_two_sided (t_values[i], df);
     }
   *independent = TRUE;

@@ -104,7 +104,8 @@ apr_hypothesis_test_class_init (AprHypothesisTestClass *klass)
   /**
    * AprHypothesisTest:f-statistic: (getter get_f_statistic)
    *
-   * The F-statistic of all hypotheses together; infinity where the fit is exact and a hypothesis is not.
+   * The F-statistic of all hypotheses together. Where the fit is exact, it is infinite if a hypothesis is false, and
+   * NaN if all are true.
    *
    * Since: 0.1
    */
@@ -162,7 +163,8 @@ apr_hypothesis_test_class_init (AprHypothesisTestClass *klass)
   /**
    * AprHypothesisTest:t-values: (getter get_t_values)
    *
-   * The distances of the estimates from the values of the hypotheses, by the standard errors, [n_hypotheses].
+   * The distances of the estimates from the values of the hypotheses, by the standard errors, [n_hypotheses]. Where
+   * the fit is exact, they are infinite for hypotheses that are false, and NaN for those that are true.
    *
    * Since: 0.1
    */

@@ -50,6 +50,8 @@ typedef struct
   mpf_t *residuals;
   double *rounding; /* (owned) by target: how far that of the sums may change @residuals, relative to these */
   mpf_t *explained; /* (owned) by target: the difference of both, without cancellation */
+  GPtrArray
+    *exact_fits; /* (owned) by target: (nullable) the solution where nothing is left, see apr-exact-fit */
 
   /* Of A^-1, where A are the products of the terms, times the sum of the weights where there is an intercept. */
   gint64 *scale;           /* (owned) by position */
@@ -84,6 +86,11 @@ void apr_inference_unref (AprInference *self);
 
 /* Whether the rounding of the sums may be all that is left of a target. */
 gboolean apr_inference_is_uncertain (const AprInference *self, gsize target);
+
+/* Whether the fit to a target is exact, and the sum of its coefficients, times @factors by position, is proven to be
+ * another than @value, which is finite. */
+gboolean
+apr_inference_contradicts (const AprInference *self, gsize target, const double *factors, double value);
 
 /* The statistics of one target, which must be one of the model's; in time proportional to the square of the number of
  * terms. Returns: (nullable): %NULL where cancelled */

@@ -244,6 +244,7 @@ describe_terms (const AprInference *self,
   g_autofree double *p_values = new_undefined (n_terms);
   g_autofree double *inflation = new_undefined (n_terms);
   g_autofree double *covariances = NULL;
+  g_autofree double *units = g_new0 (double, self->n + 1);
   gsize n_covariances = square[0] * square[1];
   gsize i;
 
@@ -268,6 +269,10 @@ describe_terms (const AprInference *self,
       if (term >= self->first)
         inflation[term] = self->inflation[i];
       t_values[term] = coefficients[term] / standard_errors[term];
+      units[i] = 1;
+      if (statistics->factors.factor.high == 0 && !apr_inference_contradicts (self, target, units, 0))
+        t_values[term] = NAN;
+      units[i] = 0;
       p_values[term] = apr_t_two_sided (t_values[term], (double) self->df_residual);
     }
 

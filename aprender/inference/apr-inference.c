@@ -7,6 +7,7 @@
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/inference/apr-exact-fit-private.h"
 #include "aprender/inference/apr-inference-condition-private.h"
 #include "aprender/inference/apr-prediction-rounding-private.h"
 #include "aprender/least-squares/apr-normal-equations-private.h"
@@ -562,6 +563,7 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *caller, GErro
                                     source->fit_intercept, source->coefficients, i);
   self->root = inverse.root;
   inverse.root = (AprDoubleDoubles){ NULL };
+  self->exact_fits = g_steal_pointer (&inverse.exact);
   if (apr_run_set_error_if_cancelled (run, error))
     return NULL;
   apr_run_report (run, 1);
@@ -583,6 +585,15 @@ apr_inference_is_uncertain (const AprInference *self, gsize target)
   return self->rounding[target] >= 1;
 }
 
+gboolean
+apr_inference_contradicts (const AprInference *self, gsize target, const double *factors, double value)
+{
+  const guint64 *solution = g_ptr_array_index (self->exact_fits, target);
+
+  return solution != NULL &&
+         apr_exact_solution_contradicts (solution + 1 - self->first, factors, self->n, value);
+}
+
 void
 apr_inference_unref (AprInference *self)
 {
@@ -594,6 +605,7 @@ apr_inference_unref (AprInference *self)
   numbers_free (self->residuals, self->n_targets);
   numbers_free (self->explained, self->n_targets);
   g_free (self->rounding);
+  g_clear_pointer (&self->exact_fits, g_ptr_array_unref);
   apr_double_doubles_free (&self->root);
   g_free (self->centre);
   g_free (self->scale);

@@ -143,9 +143,7 @@ find_residual (AprInverse *self, AprDoubleDoubles u, const AprDesign *design, gs
       length += coefficient * coefficient;
     }
 
-  if (mpz_sgn (square) == 0)
-    mpf_set_ui (self->residuals[target], 0);
-  else if (!(rest.high * TOLERANCE > 2 * (double) (self->n + 1) * bound_rounding (self->n + 1) * length))
+  if (!(rest.high * TOLERANCE > 2 * (double) (self->n + 1) * bound_rounding (self->n + 1) * length))
     mpf_set_si (self->residuals[target], -1);
   else
     {

@@ -26,6 +26,8 @@ typedef struct
   /* (owned) by target: the least sum of squares, in the unit of the products; exactly 0 where that is 0, and where
    * rounded products make it less */
   mpf_t *residuals;
+  GPtrArray *
+    exact; /* (owned) (nullable) by target: (nullable) the solution where nothing is left, see apr-exact-fit */
   AprLdlt *factor; /* (owned) (nullable) where longer numbers were needed, as long as this is computed */
 } AprInverse;
 

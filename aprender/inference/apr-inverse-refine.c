@@ -150,6 +150,34 @@ find_correction (const AprInverse *self, const Solution *solution, AprDoubleDoub
   return squares;
 }
 
+static void
+take_solution (AprInverse *self, const Solution *solution, gsize target)
+{
+  mpf_t number;
+  gsize i;
+
+  mpf_init2 (number, 192);
+  for (i = 0; i < self->n; i++)
+    {
+      mpf_set_z (number, solution->z[i]);
+      mpf_div_2exp (number, number, (mp_bitcnt_t) solution->fraction);
+      apr_double_doubles_set (self->solutions, target, i, apr_inference_to_double_double (number, 0));
+    }
+  mpf_clear (number);
+}
+
+/* Nothing is left. Takes @exact. */
+static void
+take_exact (AprInverse *self, const Solution *solution, gsize target, guint64 *exact)
+{
+  mpf_set_ui (self->residuals[target], 0);
+  take_solution (self, solution, target);
+  if (self->exact != NULL)
+    g_ptr_array_index (self->exact, target) = exact;
+  else
+    g_free (exact);
+}
+
 /* Of the sum of squares that a solution leaves, (b - b*)'P(b - b*) = r'P^-1 r is above the least one: a part that is
  * small, and known to some 50 bits. */
 static gboolean
@@ -165,6 +193,7 @@ refine (AprInverse *self, Solution *solution, gsize target, int margin, int max_
     {
       gint64 top = 0; /* the residual's top bit, scaled */
       gint64 bits;
+      g_autofree guint64 *exact = NULL;
       double excess;
       mpf_t low;
 
@@ -172,7 +201,8 @@ refine (AprInverse *self, Solution *solution, gsize target, int margin, int max_
         return FALSE;
       if (mpz_sgn (solution->value) == 0)
         {
-          mpf_set_ui (self->residuals[target], 0);
+          take_exact (self, solution, target,
+                      apr_exact_solution_new (solution->design, target, solution->z, solution->fraction));
           return TRUE;
         }
       if (mpz_sgn (solution->value) < 0)
@@ -199,23 +229,15 @@ refine (AprInverse *self, Solution *solution, gsize target, int margin, int max_
           mpf_sub (self->residuals[target], self->residuals[target], low);
           mpf_div_2exp (self->residuals[target], self->residuals[target], 2 * (mp_bitcnt_t) solution->fine);
           mpf_clear (low);
-          for (i = 0; i < n; i++)
-            {
-              mpf_t exact;
-
-              mpf_init2 (exact, 192);
-              mpf_set_z (exact, solution->z[i]);
-              mpf_div_2exp (exact, exact, (mp_bitcnt_t) solution->fraction);
-              apr_double_doubles_set (self->solutions, target, i, apr_inference_to_double_double (exact, 0));
-              mpf_clear (exact);
-            }
+          take_solution (self, solution, target);
           return TRUE;
         }
       mpf_clear (low);
 
-      if (step == 2 && (solution->design->saturated || apr_is_exact_fit (solution->design, target, run)))
+      if (step == 2 &&
+          (solution->design->saturated || apr_is_exact_fit (solution->design, target, &exact, run)))
         {
-          mpf_set_ui (self->residuals[target], 0);
+          take_exact (self, solution, target, g_steal_pointer (&exact));
           return TRUE;
         }
 

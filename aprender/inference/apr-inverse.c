@@ -32,6 +32,8 @@ apr_inverse_init (AprInverse *self, const AprDesign *design, const AprRun *run)
     .kernel = kernel, .n = design->n, .n_targets = design->n_targets, .n_right = design->n_columns - design->n
   };
   self->residuals = g_new (mpf_t, self->n_targets);
+  self->exact = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_set_size (self->exact, (gint) self->n_targets);
   for (target = 0; target < self->n_targets; target++)
     mpf_init2 (self->residuals[target], 64);
 
@@ -69,6 +71,7 @@ apr_inverse_clear (AprInverse *self)
   for (target = 0; target < self->n_targets && self->residuals != NULL; target++)
     mpf_clear (self->residuals[target]);
   g_clear_pointer (&self->residuals, g_free);
+  g_clear_pointer (&self->exact, g_ptr_array_unref);
 }
 
 void
