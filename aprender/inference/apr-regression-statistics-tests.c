@@ -351,20 +351,63 @@ check_nested (AprRegressionStatistics *self, AprRegressionStatistics *restricted
   return TRUE;
 }
 
+/* The sums of squares of two models in a unit of both, as they may be beyond doubles: the total ones, or those of the
+ * residuals, which are NaN where they are not known. */
+static void
+get_sums (AprRegressionStatistics *self,
+          AprRegressionStatistics *restricted,
+          gboolean total,
+          double *sum,
+          double *restricted_sum)
+{
+  const AprCovariance *of[] = { &self->factors, &restricted->factors };
+  double *sums[] = { sum, restricted_sum };
+  gint64 unit = 0;
+  gsize i;
+
+  /* The unit is about the first, or the second where that is 0. */
+  for (i = 2; i-- > 0;)
+    {
+      const AprInference *inference = of[i]->inference;
+      const mpf_t *number = (total ? inference->totals : inference->residuals) + of[i]->target;
+      signed long exponent;
+
+      if (mpf_get_d_2exp (&exponent, *number) != 0)
+        unit = exponent + inference->exponent;
+    }
+  for (i = 0; i < 2; i++)
+    {
+      const AprInference *inference = of[i]->inference;
+      const mpf_t *number = (total ? inference->totals : inference->residuals) + of[i]->target;
+
+      *sums[i] = !total && apr_inference_is_uncertain (inference, of[i]->target)
+                 ? (double) NAN
+                 : apr_inference_to_double (*number, inference->exponent - unit);
+    }
+}
+
 /* Whether the total sums of squares show that the targets are not the same. They can be compared where both are about
  * the mean, or neither is, and differ by rounding where sums were taken in double. */
 static gboolean
 has_other_targets (AprRegressionStatistics *self, AprRegressionStatistics *restricted)
 {
   gboolean has_mean = self->df_model + self->df_residual < self->n_samples;
-  double difference = fabs (self->total_sum_of_squares - restricted->total_sum_of_squares);
+  double sum;
+  double restricted_sum;
+
+  get_sums (self, restricted, TRUE, &sum, &restricted_sum);
 
   return has_mean == (restricted->df_model + restricted->df_residual < restricted->n_samples) &&
-         difference > MAX_ROUNDING * self->total_sum_of_squares;
+         fabs (sum - restricted_sum) > MAX_ROUNDING * sum;
 }
 
+/* @rest and @restricted_rest are set to the residual sums of squares, in a unit of both. */
 static gboolean
-check_comparable (AprRegressionStatistics *self, AprRegressionStatistics *restricted, GError **error)
+check_comparable (AprRegressionStatistics *self,
+                  AprRegressionStatistics *restricted,
+                  double *rest,
+                  double *restricted_rest,
+                  GError **error)
 {
   char number[APR_NUMBER_SIZE];
   char other_number[APR_NUMBER_SIZE];
@@ -373,6 +416,7 @@ check_comparable (AprRegressionStatistics *self, AprRegressionStatistics *restri
       !check_nested (self, restricted, error))
     return FALSE;
 
+  get_sums (self, restricted, FALSE, rest, restricted_rest);
   if (self->n_samples != restricted->n_samples)
     g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
                  "Cannot compare a model of %" G_GUINT64_FORMAT " samples with one of %" G_GUINT64_FORMAT,
@@ -387,8 +431,7 @@ check_comparable (AprRegressionStatistics *self, AprRegressionStatistics *restri
     g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
                  "Cannot compare models by their sums of squares where the covariance is robust: test the "
                  "hypothesis that the coefficients are 0");
-  else if (restricted->df_residual <= self->df_residual ||
-           restricted->residual_sum_of_squares < self->residual_sum_of_squares)
+  else if (restricted->df_residual <= self->df_residual || *restricted_rest < *rest)
     g_set_error (
       error, APR_ERROR, APR_ERROR_RANGE,
       "The other model is no part of this one: it has %" G_GUINT64_FORMAT
@@ -432,18 +475,18 @@ apr_regression_statistics_compare (AprRegressionStatistics *self,
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   AprHypothesisTest *test;
-  double difference;
+  double rest;
+  double restricted_rest;
 
   g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
   g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (restricted), NULL);
 
-  if (!check_comparable (self, restricted, error))
+  if (!check_comparable (self, restricted, &rest, &restricted_rest, error))
     return NULL;
 
   test = apr_hypothesis_test_new (restricted->df_residual - self->df_residual, self->df_residual);
-  difference =
-    (restricted->residual_sum_of_squares - self->residual_sum_of_squares) / (double) test->df_hypothesis;
-  test->f_statistic = difference / self->residual_variance;
+  test->f_statistic =
+    (restricted_rest - rest) / (double) test->df_hypothesis / (rest / (double) self->df_residual);
   test->f_p_value = apr_f_upper (test->f_statistic, (double) test->df_hypothesis, (double) self->df_residual);
 
   return test;

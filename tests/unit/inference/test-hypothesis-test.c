@@ -187,6 +187,53 @@ test_far_away (void)
   assert_same_double (get_f (statistics, 2, factors, values), INFINITY);
 }
 
+/* A line leaves 2.7 of 8.75, and a parabola 2.45 with one degree of freedom: in all units, also in those in which
+ * doubles do not hold these sums of squares. */
+static void
+test_units_of_nested_models (void)
+{
+  static const int shifts[] = { 0, -530, -560, 530 };
+  const double y_values[] = { 1, 3, 2, 5 };
+  g_autoptr (AprTensor) line = matrix_new (4, 1, (const double[]){ 1, 2, 3, 4 });
+  g_autoptr (AprTensor) parabola = matrix_new (4, 2, (const double[]){ 1, 1, 2, 4, 3, 9, 4, 16 });
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < G_N_ELEMENTS (shifts); i++)
+    {
+      AprRegressionStatistics *statistics[3];
+      g_autoptr (AprHypothesisTest) test = NULL;
+      g_autoptr (AprHypothesisTest) none = NULL;
+      g_autoptr (GError) error = NULL;
+
+      /* The last is of targets that are twice as large. */
+      for (j = 0; j < 3; j++)
+        {
+          double values[4];
+          g_autoptr (AprTensor) y = NULL;
+          g_autoptr (AprLinearRegression) model = NULL;
+          gsize k;
+
+          for (k = 0; k < 4; k++)
+            values[k] = ldexp (y_values[k], shifts[i] + (j == 2 ? 1 : 0));
+          y = vector_new (4, values);
+          model = fit (j == 0 ? parabola : line, y);
+          statistics[j] = apr_linear_regression_get_statistics (model, 0, &error);
+          g_assert_no_error (error);
+        }
+      test = apr_regression_statistics_compare (statistics[0], statistics[1], &error);
+      g_assert_no_error (error);
+      assert_near (apr_hypothesis_test_get_f_statistic (test), 0.25 / 2.45, 1e-15);
+      /* Student's t with one degree of freedom is Cauchy's distribution. */
+      assert_near (apr_hypothesis_test_get_f_p_value (test), 1 - 2 / G_PI * atan (sqrt (0.25 / 2.45)), 1e-14);
+      none = apr_regression_statistics_compare (statistics[0], statistics[2], &error);
+      g_assert_null (none);
+      g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+      for (j = 0; j < 3; j++)
+        g_object_unref (statistics[j]);
+    }
+}
+
 /* Intercept and slope depend on each other the more, the farther the samples are from 0: a time in seconds, and one at
  * the end of the whole numbers of doubles. That both are 0 has F = ((Σy² - RSS) / 2) / (RSS / 10) all the same. */
 static void
@@ -592,6 +639,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/hypothesis-test/robust-weights", test_robust_weights);
   g_test_add_func ("/hypothesis-test/line", test_line);
   g_test_add_func ("/hypothesis-test/units", test_units);
+  g_test_add_func ("/hypothesis-test/units-of-nested-models", test_units_of_nested_models);
   g_test_add_func ("/hypothesis-test/far-away", test_far_away);
   g_test_add_func ("/hypothesis-test/far-from-zero", test_far_from_zero);
   g_test_add_func ("/hypothesis-test/robust-filip", test_robust_filip);
