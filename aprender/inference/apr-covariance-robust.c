@@ -76,6 +76,8 @@ find_roots (const AprInference *inference,
   g_autofree double *values = apr_memory_new (n, sizeof *values, "residuals", error);
   g_autofree double *leverages = NULL;
   double max = 0;
+  double max_weight = 0;
+  int unit = 0;
   int top;
   gsize i;
 
@@ -85,13 +87,19 @@ find_roots (const AprInference *inference,
   if (corrected)
     {
       leverages = apr_memory_new (n, sizeof *leverages, "leverages", error);
-      if (leverages == NULL || !apr_inference_get_leverages (inference, x, run, leverages, error))
+      if (leverages == NULL ||
+          !apr_inference_get_leverages (inference, x, sample_weight, run, leverages, error))
         return NULL;
     }
+  /* Weights that are all very small have too few digits beside residuals. */
+  for (i = 0; i < n && sample_weight != NULL; i++)
+    max_weight = fmax (max_weight, apr_tensor_get_double (sample_weight, i, NULL));
+  if (isfinite (max_weight))
+    (void) frexp (max_weight, &unit);
   for (i = 0; i < n; i++)
     {
       double weight = sample_weight != NULL ? apr_tensor_get_double (sample_weight, i, NULL) : 1;
-      double left = corrected ? 1 - weight * leverages[i] : 1;
+      double left = corrected ? 1 - leverages[i] : 1;
 
       if (!check_residual (values[i], weight, x, y, i, target, error))
         return NULL;
@@ -110,7 +118,7 @@ find_roots (const AprInference *inference,
             i);
           return NULL;
         }
-      values[i] = weight * values[i] / (kind == APR_COVARIANCE_HC2 ? sqrt (left) : left);
+      values[i] = ldexp (weight, -unit) * values[i] / (kind == APR_COVARIANCE_HC2 ? sqrt (left) : left);
       max = fmax (max, fabs (values[i]));
     }
 
@@ -118,7 +126,7 @@ find_roots (const AprInference *inference,
   (void) frexp (max, &top);
   for (i = 0; i < n; i++)
     values[i] = ldexp (values[i], -top);
-  *exponent += top;
+  *exponent += top + unit;
 
   return g_steal_pointer (&values);
 }

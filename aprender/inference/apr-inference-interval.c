@@ -539,8 +539,12 @@ find_errors (const AprInference *self,
 }
 
 gboolean
-apr_inference_get_leverages (
-  const AprInference *self, AprTensor *x, const AprRun *run, double *leverages, GError **error)
+apr_inference_get_leverages (const AprInference *self,
+                             AprTensor *x,
+                             AprTensor *sample_weight,
+                             const AprRun *run,
+                             double *leverages,
+                             GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gboolean known;
@@ -558,7 +562,14 @@ apr_inference_get_leverages (
   known = find_errors (self, x, FALSE, &factor, 1, NULL, NULL, run, leverages, error);
   mpf_clear (factor);
   for (i = 0; i < apr_tensor_get_shape (x, NULL)[0] && known; i++)
-    leverages[i] *= leverages[i];
+    {
+      double weight = sample_weight != NULL ? apr_tensor_get_double (sample_weight, i, NULL) : 1;
+      /* Of weights that are all very small, the square alone is infinite. A sample without weight may be so far away
+       * that the root is. */
+      double root = weight > 0 ? sqrt (weight) * leverages[i] : 0;
+
+      leverages[i] = MIN (root * root, 1);
+    }
 
   return known;
 }

@@ -136,10 +136,15 @@ gboolean apr_inference_predict_interval (const AprInference *self,
                                          AprTensor **upper,
                                          GError **error);
 
-/* x'(Z'WZ)^-1 x for the rows of @x, which are those of Z but for the intercept: of the samples of the fit, in which the
- * features that depend on others do so by the rank tolerance. */
-gboolean apr_inference_get_leverages (
-  const AprInference *self, AprTensor *x, const AprRun *run, double *leverages, GError **error);
+/* The leverages w x'(Z'WZ)^-1 x, at most 1, of the rows of @x, which are those of Z but for the intercept: of the
+ * samples of the fit, in which the features that depend on others do so by the rank tolerance. 0 where a weight is not
+ * above 0. */
+gboolean apr_inference_get_leverages (const AprInference *self,
+                                      AprTensor *x,
+                                      AprTensor *sample_weight,
+                                      const AprRun *run,
+                                      double *leverages,
+                                      GError **error);
 
 /* @number 2^@exponent as the nearest double, or double-double. */
 double apr_inference_to_double (const mpf_t number, gint64 exponent);

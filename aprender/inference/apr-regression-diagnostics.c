@@ -44,7 +44,7 @@ struct _AprRegressionDiagnostics
  *
  * They come from [method@Apr.LinearRegression.diagnose], and are those of one target. Weights are precision weights, as
  * in [class@Apr.RegressionStatistics]. The definitions are those of R's `influence.measures ()`. The relative error of
- * a leverage is below 2⁻³⁵.
+ * a leverage is below 2⁻³⁵, but for those below 2⁻¹⁰²², for which doubles have fewer digits.
  *
  * ## Threads, memory and blocking
  *
@@ -340,7 +340,7 @@ apr_inference_diagnose (const AprInference *self,
       vectors[i] = apr_memory_new (n, sizeof (double), "sample diagnostics", error);
       has_room = vectors[i] != NULL;
     }
-  if (!has_room || !apr_inference_get_leverages (self, x, run, vectors[LEVERAGES], error) ||
+  if (!has_room || !apr_inference_get_leverages (self, x, sample_weight, run, vectors[LEVERAGES], error) ||
       !apr_inference_find_residuals (self, source, x, y, sample_weight, target, run, vectors[RESIDUALS],
                                      &exponent, error))
     {
@@ -353,9 +353,9 @@ apr_inference_diagnose (const AprInference *self,
   for (i = 0; i < n; i++)
     {
       double weight = sample_weight != NULL ? apr_tensor_get_double (sample_weight, i, NULL) : 1;
-      /* A sample without weight may be so far away that both are infinite. */
+      /* A sample without weight may be so far away that it is infinite. */
       double weighted = weight > 0 ? sqrt (weight) * vectors[RESIDUALS][i] / sigma : 0;
-      double leverage = weight > 0 ? MIN (weight * vectors[LEVERAGES][i], 1) : 0;
+      double leverage = vectors[LEVERAGES][i];
       double left = 1 - leverage;
       /* A leverage of 1 is known but for rounding, as are those that are very near. */
       double standardized = self->df_residual > 0 && left > 0x1p-34 ? weighted / sqrt (left) : NAN;
@@ -380,7 +380,6 @@ apr_inference_diagnose (const AprInference *self,
       vectors[RESIDUALS][i] = ldexp (vectors[RESIDUALS][i], (int) exponent);
       vectors[FITTED_VALUES][i] =
         apr_tensor_get_double (y, i * self->n_targets + target, NULL) - vectors[RESIDUALS][i];
-      vectors[LEVERAGES][i] = leverage;
       vectors[STANDARDIZED_RESIDUALS][i] = standardized;
       vectors[STUDENTIZED_RESIDUALS][i] = studentized;
       vectors[COOKS_DISTANCES][i] = standardized * standardized * leverage / (left * (double) self->n);

@@ -40,6 +40,69 @@ test_zero_weights (void)
   assert_near (element (apr_regression_diagnostics_get_cooks_distances (among), 7), 0, 0);
 }
 
+/* Weights of 1, 2, 2, 2 and 1, in any unit: the weighted means are 2 and 4.75, the slope is 28 / 12, and the leverages
+ * are w (1/8 + (x - 2)² / 12). */
+static void
+test_units_of_weights (void)
+{
+  static const int shifts[] = { 0, -1030, -1070, 1000 };
+  const double numbers[] = { 1, 2, 2, 2, 1 };
+  g_autoptr (AprTensor) x = matrix_new (5, 1, (const double[]){ 0, 1, 2, 3, 4 });
+  g_autoptr (AprTensor) y = vector_new (5, (const double[]){ 3, 1, 3, 9, 9 });
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < G_N_ELEMENTS (shifts); i++)
+    {
+      double squares[] = { 0, 0, 0 }; /* of the scores of HC1, HC2 and HC3 */
+      double rest = 0;
+      double values[5];
+      g_autoptr (AprTensor) weights = NULL;
+      g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+      g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+      g_autoptr (GError) error = NULL;
+
+      for (j = 0; j < 5; j++)
+        values[j] = ldexp (numbers[j], shifts[i]);
+      weights = vector_new (5, values);
+      g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, weights, NULL, &error));
+      diagnostics = apr_linear_regression_diagnose (model, x, y, weights, 0, NULL, &error);
+      g_assert_no_error (error);
+      for (j = 0; j < 5; j++)
+        {
+          double residual = element (y, j) - 4.75 - 28 / 12. * ((double) j - 2);
+
+          rest += numbers[j] * residual * residual;
+        }
+      for (j = 0; j < 5; j++)
+        {
+          double distance = (double) j - 2;
+          double residual = element (y, j) - 4.75 - 28 / 12. * distance;
+          double leverage = numbers[j] * (1 / 8. + distance * distance / 12);
+          double score = numbers[j] * distance * residual;
+          double standardized = sqrt (numbers[j]) * residual / sqrt (rest / 3 * (1 - leverage));
+
+          assert_near (element (apr_regression_diagnostics_get_leverages (diagnostics), j), leverage, 1e-14);
+          assert_near (element (apr_regression_diagnostics_get_standardized_residuals (diagnostics), j),
+                       standardized, 1e-14);
+          assert_near (element (apr_regression_diagnostics_get_cooks_distances (diagnostics), j),
+                       standardized * standardized * leverage / (1 - leverage) / 2, 1e-13);
+          squares[0] += score * score * 5 / 3;
+          squares[1] += score * score / (1 - leverage);
+          squares[2] += score * score / ((1 - leverage) * (1 - leverage));
+        }
+      for (j = 0; j < 3; j++)
+        {
+          g_autoptr (AprRegressionStatistics) statistics = apr_linear_regression_get_robust_statistics (
+            model, x, y, weights, (AprCovarianceKind) (APR_COVARIANCE_HC1 + j), 0, NULL, &error);
+
+          g_assert_no_error (error);
+          assert_near (element (apr_regression_statistics_get_standard_errors (statistics), 1),
+                       sqrt (squares[j]) / 12, 1e-14);
+        }
+    }
+}
+
 /* The samples 0, 1, 2, 3, 4 of one feature, with leverages of 1/5 + (x - 2)² / 10. */
 static void
 test_line (void)
@@ -581,6 +644,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/regression-diagnostics/floats", test_floats);
   g_test_add_func ("/regression-diagnostics/weights", test_weights);
   g_test_add_func ("/regression-diagnostics/zero-weights", test_zero_weights);
+  g_test_add_func ("/regression-diagnostics/units-of-weights", test_units_of_weights);
   g_test_add_func ("/regression-diagnostics/dependent", test_dependent);
   g_test_add_func ("/regression-diagnostics/dependent-elsewhere", test_dependent_elsewhere);
   g_test_add_func ("/regression-diagnostics/large-terms", test_large_terms);
