@@ -153,12 +153,24 @@ append_warning (GString *text, double prediction_rounding)
     number);
 }
 
+/* As the test of a hypothesis is refused. */
+static void
+append_reason (GString *text, const AprRegressionStatistics *self)
+{
+  if (self->covariance_kind != APR_COVARIANCE_CLASSICAL && self->df_model > 0 && isnan (self->f_statistic) &&
+      !self->factors.unknown && self->factors.factor.high != 0)
+    g_string_append (text,
+                     "\nF is not known: the errors of the estimates depend on each other, or so nearly that "
+                     "their\ncovariance has too few digits.\n");
+}
+
 /**
  * apr_regression_statistics_to_string:
  * @self: statistics
  *
  * Writes a table of the terms, with their intervals of 95 %, and the numbers that describe the fit, for people to
- * read. What is not known is “NA”, and what is infinite `Inf` or `-Inf`. A warning follows where rounding spoils the
+ * read. What is not known is “NA”, and what is infinite `Inf` or `-Inf`. Of a robust F that has too few digits, it says
+ * so. A warning follows where rounding spoils the
  * predictions ([property@Apr.RegressionStatistics:prediction-rounding]). Of an object that does not come from a model,
  * it says that there are no statistics.
  *
@@ -206,6 +218,7 @@ apr_regression_statistics_to_string (AprRegressionStatistics *self)
       g_string_append_printf (text, " %*s", WIDTH, name);
     }
   g_string_append_c (text, '\n');
+  append_reason (text, self);
   append_warning (text, self->prediction_rounding);
 
   return g_string_free (text, FALSE);

@@ -71,8 +71,10 @@ test_robust (void)
       g_autoptr (GError) error = NULL;
       g_autoptr (AprRegressionStatistics) statistics =
         apr_linear_regression_get_robust_statistics (model, x, y, NULL, cases[i].kind, 0, NULL, &error);
+      g_autofree char *text = apr_regression_statistics_to_string (statistics);
 
       g_assert_no_error (error);
+      g_assert_null (strstr (text, "not known"));
       g_assert_cmpint (apr_regression_statistics_get_covariance_kind (statistics), ==, cases[i].kind);
       for (j = 0; j < 7; j++)
         assert_near (element (apr_regression_statistics_get_standard_errors (statistics), j),
@@ -316,6 +318,7 @@ test_singular (void)
       g_autoptr (AprLinearRegression) model = NULL;
       g_autoptr (AprRegressionStatistics) statistics = NULL;
       g_autoptr (AprHypothesisTest) test = NULL;
+      g_autofree char *text = NULL;
       g_autoptr (GError) error = NULL;
 
       for (j = 0; j < 12; j++)
@@ -334,6 +337,8 @@ test_singular (void)
         apr_linear_regression_get_robust_statistics (model, x, y, NULL, APR_COVARIANCE_HC1, 0, NULL, &error);
       g_assert_no_error (error);
       g_assert_true (isnan (apr_regression_statistics_get_f_statistic (statistics)));
+      text = apr_regression_statistics_to_string (statistics);
+      g_assert_nonnull (strstr (text, "\nF is not known: "));
       test = apr_regression_statistics_test_hypothesis (statistics, factors, values, &error);
       g_assert_null (test);
       g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
