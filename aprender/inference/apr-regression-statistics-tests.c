@@ -111,8 +111,9 @@ read_factors (
               g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
                            "Hypothesis %" G_GSIZE_FORMAT
                            " (counted from 0) is about “%s”, which depends on features before it and has no "
-                           "coefficient of its own",
-                           i, inference->names[j]);
+                           "coefficient of its own: leave “%s” out, as the other estimates are those of the "
+                           "model without it, in which it counts as 0",
+                           i, inference->names[j], inference->names[j]);
               return NULL;
             }
         }

@@ -285,6 +285,45 @@ test_shares (gconstpointer data)
                 apr_regression_statistics_get_f_statistic (other), 1e-4);
 }
 
+static AprHypothesisTest *
+test_text (AprRegressionStatistics *statistics, const char *text, GError **error)
+{
+  g_autoptr (AprTensor) factors = NULL;
+  g_autoptr (AprTensor) values = NULL;
+
+  return apr_regression_statistics_parse_hypothesis (statistics, text, &factors, &values, error)
+         ? apr_regression_statistics_test_hypothesis (statistics, factors, values, error)
+         : NULL;
+}
+
+/* Groups of two, with the means 2, 5 and 9, and the squares 2, 2 and 8 about them: σ² is 12 / 3. */
+static void
+test_reference (void)
+{
+  static const char *const names[] = { "d=a", "d=b", "d=c", NULL };
+  const double x_values[] = { 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1 };
+  g_autoptr (AprTensor) x = matrix_new (6, 3, x_values);
+  g_autoptr (AprTensor) y = vector_new (6, (const double[]){ 1, 3, 4, 6, 7, 11 });
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_autoptr (AprHypothesisTest) refused = NULL;
+  g_autoptr (AprHypothesisTest) test = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("What is said of a contrast with the reference is how to write it.");
+  g_assert_true (apr_estimator_set_feature_names (APR_ESTIMATOR (model), names, NULL));
+  statistics = statistics_of (model, 0);
+  refused = test_text (statistics, "d=a = d=c", &error);
+  g_assert_null (refused);
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
+  assert_message_has (error, "leave “d=c” out");
+  g_clear_error (&error);
+  test = test_text (statistics, "d=a = 0", &error);
+  g_assert_no_error (error);
+  assert_close (element (apr_hypothesis_test_get_estimates (test), 0), -7, 1e-15);
+  assert_close (element (apr_hypothesis_test_get_t_values (test), 0), -3.5, 1e-15);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -294,6 +333,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/dependent-features/estimates", test_dependent_estimates);
   g_test_add_func ("/dependent-features/zero", test_dependent_zero);
   g_test_add_func ("/dependent-features/all-dummies", test_all_dummies);
+  g_test_add_func ("/dependent-features/reference", test_reference);
   g_test_add_func ("/dependent-features/beyond-doubles", test_beyond_doubles);
   g_test_add_data_func ("/dependent-features/shares/F64", GINT_TO_POINTER (APR_DTYPE_F64), test_shares);
   g_test_add_data_func ("/dependent-features/shares/F32", GINT_TO_POINTER (APR_DTYPE_F32), test_shares);
