@@ -28,4 +28,8 @@ void apr_hypothesis_test_take_vectors (AprHypothesisTest *self,
                                        double *t_values,
                                        double *p_values);
 
+/* Intervals about @estimates with the probability @level each, [n, 2], of errors with @df degrees of freedom. */
+AprTensor *apr_find_confidence_intervals (
+  AprTensor *estimates, AprTensor *standard_errors, guint64 df, double level, GError **error);
+
 G_END_DECLS

@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-error.h"
+#include "aprender/base/apr-number-private.h"
+#include "aprender/inference/apr-distributions-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /**
@@ -28,7 +32,8 @@
  * ## Threads, memory and blocking
  *
  * A test never changes, so that any number of threads may read it at once. It owns its tensors, and refers neither to
- * the statistics nor to the model. Getters take constant time.
+ * the statistics nor to the model. Getters take constant time, but for
+ * [method@Apr.HypothesisTest.get_confidence_intervals].
  *
  * Since: 0.1
  */
@@ -365,4 +370,62 @@ apr_hypothesis_test_get_p_values (AprHypothesisTest *self)
   g_return_val_if_fail (APR_IS_HYPOTHESIS_TEST (self), NULL);
 
   return self->vectors[PROP_P_VALUES - PROP_FIRST_VECTOR];
+}
+
+AprTensor *
+apr_find_confidence_intervals (
+  AprTensor *estimates, AprTensor *standard_errors, guint64 df, double level, GError **error)
+{
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
+  gsize shape[] = { apr_tensor_get_n_elements (estimates), 2 };
+  double *ends;
+  double t;
+  gsize i;
+
+  if (!(level > 0 && level < 1))
+    {
+      char number[APR_NUMBER_SIZE];
+
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                   "The level of confidence must be between 0 and 1, but it is %s",
+                   apr_number_format (level, FALSE, number));
+      return NULL;
+    }
+
+  t = apr_t_central_inverse (level, (double) df);
+  ends = g_new (double, 2 * shape[0]);
+  for (i = 0; i < shape[0]; i++)
+    {
+      double estimate = apr_tensor_get_double (estimates, i, NULL);
+      double reach = t * apr_tensor_get_double (standard_errors, i, NULL);
+
+      ends[2 * i] = estimate - reach;
+      ends[2 * i + 1] = estimate + reach;
+    }
+
+  return apr_tensor_new_take (APR_DTYPE_F64, shape, 2, ends, 2 * shape[0] * sizeof *ends);
+}
+
+/**
+ * apr_hypothesis_test_get_confidence_intervals:
+ * @self: a test
+ * @level: how sure the intervals are, between 0 and 1, such as 0.95
+ * @error: return location for an error
+ *
+ * Gets intervals that hold the true sums of the coefficients with the probability @level each: the estimates, plus and
+ * minus as many standard errors as the quantile of Student's t.
+ *
+ * Returns: (transfer full): the lower and the upper ends, [n_hypotheses, 2]; `NULL` with %APR_ERROR_RANGE where @level
+ *   is not between 0 and 1
+ *
+ * Since: 0.1
+ */
+AprTensor *
+apr_hypothesis_test_get_confidence_intervals (AprHypothesisTest *self, double level, GError **error)
+{
+  g_return_val_if_fail (APR_IS_HYPOTHESIS_TEST (self), NULL);
+
+  return apr_find_confidence_intervals (self->vectors[PROP_ESTIMATES - PROP_FIRST_VECTOR],
+                                        self->vectors[PROP_STANDARD_ERRORS - PROP_FIRST_VECTOR],
+                                        self->df_residual, level, error);
 }

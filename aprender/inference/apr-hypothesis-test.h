@@ -38,4 +38,8 @@ AprTensor *apr_hypothesis_test_get_t_values (AprHypothesisTest *self);
 APR_AVAILABLE_IN_ALL
 AprTensor *apr_hypothesis_test_get_p_values (AprHypothesisTest *self);
 
+APR_AVAILABLE_IN_ALL
+AprTensor *
+apr_hypothesis_test_get_confidence_intervals (AprHypothesisTest *self, double level, GError **error);
+
 G_END_DECLS

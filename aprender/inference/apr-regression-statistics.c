@@ -3,10 +3,7 @@
 
 #include <math.h>
 
-#include "aprender/base/apr-arithmetic-private.h"
-#include "aprender/base/apr-error.h"
-#include "aprender/base/apr-number-private.h"
-#include "aprender/inference/apr-distributions-private.h"
+#include "aprender/inference/apr-hypothesis-test-private.h"
 #include "aprender/inference/apr-term.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -535,35 +532,8 @@ apr_regression_statistics_get_confidence_intervals (AprRegressionStatistics *sel
                                                     double level,
                                                     GError **error)
 {
-  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
-  double *ends;
-  gsize shape[2] = { 0, 2 };
-  double t;
-  gsize i;
-
   g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
 
-  if (!(level > 0 && level < 1))
-    {
-      char number[APR_NUMBER_SIZE];
-
-      g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                   "The level of confidence must be between 0 and 1, but it is %s",
-                   apr_number_format (level, FALSE, number));
-      return NULL;
-    }
-
-  shape[0] = apr_tensor_get_n_elements (self->coefficients);
-  t = apr_t_central_inverse (level, (double) self->df_residual);
-  ends = g_new (double, 2 * shape[0]);
-  for (i = 0; i < shape[0]; i++)
-    {
-      double coefficient = apr_tensor_get_double (self->coefficients, i, NULL);
-      double reach = t * apr_tensor_get_double (self->standard_errors, i, NULL);
-
-      ends[2 * i] = coefficient - reach;
-      ends[2 * i + 1] = coefficient + reach;
-    }
-
-  return apr_tensor_new_take (APR_DTYPE_F64, shape, 2, ends, 2 * shape[0] * sizeof *ends);
+  return apr_find_confidence_intervals (self->coefficients, self->standard_errors, self->df_residual, level,
+                                        error);
 }

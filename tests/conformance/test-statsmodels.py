@@ -114,6 +114,8 @@ class Statsmodels(unittest.TestCase):
         self.assertClose(test.f_p_value, f_test.pvalue, 'p of hypotheses', 10 * (1 + f_test.fvalue) * f_test.pvalue + 1e-290)
         self.assertEqual((test.df_hypothesis, test.df_residual), (f_test.df_num, f_test.df_denom))
         self.assertClose(test.estimates, t_test.effect, 'estimates', test.standard_errors)
+        self.assertClose(test.get_confidence_intervals(0.9), t_test.conf_int(0.1), 'intervals of hypotheses',
+                         10 * test.standard_errors[:, None])
         self.assertClose(test.t_values, numpy.ravel(t_test.tvalue), 't of hypotheses', 1 + numpy.abs(t_test.tvalue).ravel())
 
     def test_nested_models(self):

@@ -16,6 +16,9 @@ test('one-and-several-hypotheses', () => {
   assertClose(one.t_values[0], 1 / Math.sqrt(1.6), 1e-14);
   assertClose(one.f_statistic, 1 / 1.6, 1e-14);
   assertClose(one.p_values[0], one.f_p_value, 1e-13);
+  // With 3 degrees of freedom, t is between -√3 and √3 with the probability 1/2 + 1/π, and R's qt (0.975, 3) is 3.182446.
+  assertClose(one.get_confidence_intervals(0.5 + 1 / Math.PI)[0][1], 3 + Math.sqrt(3 * 1.6), 1e-13);
+  assertClose(one.get_confidence_intervals()[0][0], 3 - 3.182446 * Math.sqrt(1.6), 1e-6);
 
   const several = statistics.test_hypothesis([[1, 0], [1, 1]], [0, 2]);
   assertClose(several.f_statistic, 15 / 32, 1e-13);

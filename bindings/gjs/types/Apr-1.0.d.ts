@@ -571,6 +571,8 @@ declare module 'gi://Apr?version=1.0' {
       readonly t_values: FloatArray;
       /** Of each hypothesis alone. */
       readonly p_values: FloatArray;
+      /** The lower and the upper end for each sum of coefficients: [lower, upper]; level is 0.95 by default. */
+      get_confidence_intervals(level?: number): FloatArray[];
       get_df_hypothesis(): number;
       get_df_residual(): number;
       get_estimates(): Tensor;

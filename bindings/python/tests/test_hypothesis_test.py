@@ -72,6 +72,9 @@ class HypothesisTest(TestCase):
         for i in range(7):
             test = statistics.test_hypothesis([float(i == j) for j in range(7)])
             self.assertClose(test.t_values, [statistics.t_values[i]], 1e-14)
+            for level in ({}, {'level': 0.5}):
+                self.assertClose(test.get_confidence_intervals(**level)[0], statistics.get_confidence_intervals(**level)[i],
+                                 1e-9)
             self.assertClose([test.f_statistic, test.f_p_value],
                              [statistics.t_values[i] ** 2, statistics.p_values[i]], 1e-12)
             self.assertEqual(test.estimates[0], statistics.coefficients[i])
@@ -200,6 +203,7 @@ class HypothesisTest(TestCase):
     def test_empty(self):
         self.assertTrue(math.isnan(Apr.HypothesisTest().f_statistic))
         self.assertEqual(list(Apr.HypothesisTest().t_values), [])
+        self.assertEqual(len(Apr.HypothesisTest().get_confidence_intervals()), 0)
 
 
 if __name__ == '__main__':

@@ -373,6 +373,7 @@ void test_statistics () throws GLib.Error {
   var test = statistics.test_hypothesis (new Apr.Tensor.from_doubles (row, { 3 }));
   assert ((test.t_values.get_double (0) / statistics.t_values.get_double (1) - 1).abs () < 1e-12);
   assert (test.df_hypothesis == 1);
+  assert (test.get_confidence_intervals ().get_shape ()[1] == 2);
   Apr.Tensor factors;
   Apr.Tensor values;
   statistics.parse_hypothesis ("x0 = 0", out factors, out values);

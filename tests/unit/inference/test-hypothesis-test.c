@@ -95,6 +95,7 @@ test_line (void)
   g_autoptr (AprLinearRegression) model = fit (x, y);
   g_autoptr (AprRegressionStatistics) statistics = NULL;
   g_autoptr (AprHypothesisTest) test = NULL;
+  g_autoptr (AprTensor) intervals = NULL;
   g_autoptr (GError) error = NULL;
 
   statistics = apr_linear_regression_get_statistics (model, 0, &error);
@@ -111,6 +112,13 @@ test_line (void)
   assert_near (apr_hypothesis_test_get_f_p_value (test), pow (1 + 2 * 15 / 32. / 3, -1.5), 1e-14);
   g_assert_cmpuint (apr_hypothesis_test_get_df_hypothesis (test), ==, 2);
   g_assert_cmpuint (apr_hypothesis_test_get_df_residual (test), ==, 3);
+  /* With 3 degrees of freedom, t is between -√3 and √3 with the probability 1/2 + 1/π. */
+  intervals = apr_hypothesis_test_get_confidence_intervals (test, 0.5 + 1 / G_PI, &error);
+  g_assert_no_error (error);
+  assert_near (element (intervals, 2), 3 - sqrt (3 * 1.6), 1e-14);
+  assert_near (element (intervals, 3), 3 + sqrt (3 * 1.6), 1e-14);
+  g_assert_null (apr_hypothesis_test_get_confidence_intervals (test, 1, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_RANGE);
 }
 
 static double

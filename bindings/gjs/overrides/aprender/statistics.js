@@ -56,10 +56,12 @@ function extend(Apr, functions) {
     });
   }
 
-  const getConfidenceIntervals = RegressionStatistics.prototype.get_confidence_intervals;
-  RegressionStatistics.prototype.get_confidence_intervals = function (level = 0.95) {
-    return fromTensor(getConfidenceIntervals.call(this, readNumber(level, 'level')));
-  };
+  for (const type of [RegressionStatistics, HypothesisTest]) {
+    const getConfidenceIntervals = type.prototype.get_confidence_intervals;
+    type.prototype.get_confidence_intervals = function (level = 0.95) {
+      return fromTensor(getConfidenceIntervals.call(this, readNumber(level, 'level')));
+    };
+  }
 
   // As Python shows them.
   const show = (number, digits = 6) => String(Number(number.toPrecision(digits)));

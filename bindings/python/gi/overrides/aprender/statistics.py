@@ -21,6 +21,7 @@ _get_robust_statistics = Apr.LinearRegression.get_robust_statistics
 _get_robust_statistics_async = Apr.LinearRegression.get_robust_statistics_async
 _get_robust_statistics_finish = Apr.LinearRegression.get_robust_statistics_finish
 _get_confidence_intervals = Apr.RegressionStatistics.get_confidence_intervals
+_get_intervals_of_test = Apr.HypothesisTest.get_confidence_intervals
 _get_row = Apr.RegressionStatistics.__getitem__
 _has_row = Apr.RegressionStatistics.__contains__
 _test_hypothesis = Apr.RegressionStatistics.test_hypothesis
@@ -248,6 +249,10 @@ class Test:
     empty where compare() gave the test. f_statistic and f_p_value are of all together, by F with df_hypothesis and
     df_residual degrees of freedom. A test never changes: any thread may read it.
     """
+
+    def get_confidence_intervals(self, level: float = 0.95) -> Array:
+        """Intervals that hold the true sums of the coefficients with the probability level each: [n_hypotheses, 2]."""
+        return _get_intervals_of_test(self, level)._get_values()
 
     def __repr__(self) -> str:
         return (f'F = {self.f_statistic:.6g} with {self.df_hypothesis} and {self.df_residual} degrees of freedom, '
