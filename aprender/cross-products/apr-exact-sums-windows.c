@@ -70,7 +70,8 @@ sum_copies (Job *job, const gsize *rows, gsize n_rows, GError **error)
       summed = apr_exact_sums_add_few_rows (job->sums, x, y, weights, &run, error);
       apr_exact_sums_set_cancellable (job->sums, NULL);
       /* Few rows do not tell it. */
-      apr_run_report (&run, 1);
+      if (summed)
+        apr_run_report (&run, 1);
       return summed;
     }
 

@@ -38,7 +38,7 @@ typedef struct
   gsize n_targets;           /* 0 before the first fit */
   char **names[APR_N_NAMES]; /* (owned) (nullable): before the first fit too */
 
-  const AprResultsType *type; /* */
+  const AprResultsType *type; /* (nullable) */
   gpointer results;           /* (owned) (nullable): NULL where the subclass keeps its results elsewhere */
 } AprFitted;
 

@@ -60,7 +60,8 @@ typedef struct
   gboolean unauthorized;
   gboolean too_large;
   gboolean busy;
-  char *body; /* (owned) followed by APR_DECIMAL_PADDING bytes */
+  gboolean no_memory; /* which is why it is busy */
+  char *body;         /* (owned) followed by APR_DECIMAL_PADDING bytes */
   gsize size;
   gsize capacity; /* of the body, or of the answer */
 
@@ -250,7 +251,10 @@ reserve (AprServeServer *self, Request *request, gsize size)
   capacity = MIN (MAX (capacity, 1024), self->limits.max_body);
   if (__atomic_add_fetch (&self->n_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED) <=
       get_limit (self))
-    body = g_try_realloc (request->body, capacity + APR_DECIMAL_PADDING);
+    {
+      body = g_try_realloc (request->body, capacity + APR_DECIMAL_PADDING);
+      request->no_memory = body == NULL;
+    }
   if (body == NULL)
     {
       __atomic_sub_fetch (&self->n_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED);
@@ -335,6 +339,9 @@ finish (AprServeServer *self,
     return refuse_unauthorized (self, connection);
   if (request->too_large)
     return refuse_size (self, connection, request->size);
+  if (request->no_memory)
+    return refuse (self, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "E_NO_MEMORY",
+                   "body: there is no memory for it");
   if (request->busy)
     return refuse (self, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "E_BUSY",
                    "body: too many long requests at once, try again");

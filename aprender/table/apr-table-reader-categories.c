@@ -150,7 +150,7 @@ apr_table_reader_read_categories (AprTableReader *self,
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  if (!apr_table_reader_enter (self, error))
+  if (!apr_table_reader_enter (self, APR_TABLE_READS_ROWS, error))
     return NULL;
   names = load_categories (self, columns, cancellable, error);
   apr_table_reader_leave (self);
@@ -206,7 +206,7 @@ apr_table_reader_read_categories_async (AprTableReader *self,
   /* The reader is at the end of its table: what was found before it could be cancelled would be lost. */
   g_task_set_check_cancellable (task, FALSE);
   g_task_set_task_data (task, g_strdupv ((char **) columns), (GDestroyNotify) g_strfreev);
-  if (apr_table_reader_enter (self, &error))
+  if (apr_table_reader_enter (self, APR_TABLE_READS_ROWS, &error))
     apr_task_run_in_thread (task, read_in_thread);
   else
     g_task_return_error (task, error);

@@ -11,6 +11,18 @@ load_names (AprTableReader *self, GCancellable *cancellable, GError **error)
          apr_table_reader_load_names (self, cancellable, error);
 }
 
+/* The names do not change any more, even where another read has begun since, whose end notifies of the rest. */
+static void
+tell_names (AprTableReader *self)
+{
+  if (!self->told.has_names)
+    {
+      self->told.has_names = TRUE;
+      g_object_notify (G_OBJECT (self), "names");
+    }
+  apr_table_reader_notify_state (self);
+}
+
 /**
  * apr_table_reader_read_names:
  * @self: a reader
@@ -36,12 +48,12 @@ apr_table_reader_read_names (AprTableReader *self, GCancellable *cancellable, GE
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (!apr_table_reader_enter (self, error))
+  if (!apr_table_reader_enter (self, APR_TABLE_READS_NAMES, error))
     return FALSE;
   read = load_names (self, cancellable, error);
   apr_table_reader_leave (self);
   if (read)
-    apr_table_reader_notify_state (self);
+    tell_names (self);
 
   return read;
 }
@@ -90,7 +102,7 @@ apr_table_reader_read_names_async (AprTableReader *self,
   g_task_set_priority (task, io_priority);
   /* Names that were read before it could be cancelled are there. */
   g_task_set_check_cancellable (task, FALSE);
-  if (apr_table_reader_enter (self, &error))
+  if (apr_table_reader_enter (self, APR_TABLE_READS_NAMES, &error))
     apr_task_run_in_thread (task, read_in_thread);
   else
     g_task_return_error (task, error);
@@ -124,7 +136,7 @@ apr_table_reader_read_names_finish (AprTableReader *self, GAsyncResult *result, 
 
   read = g_task_propagate_boolean (task, error);
   if (read)
-    apr_table_reader_notify_state (self);
+    tell_names (self);
 
   return read;
 }

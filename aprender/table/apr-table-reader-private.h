@@ -19,6 +19,14 @@ typedef struct
   double progress;
 } AprTableState;
 
+/* What is under way: names or rows are being read, or it is chosen how. Names are read and rows chosen at once. */
+typedef enum
+{
+  APR_TABLE_READS_NAMES = 1 << 0,
+  APR_TABLE_READS_ROWS = 1 << 1,
+  APR_TABLE_CHOOSES = 1 << 2,
+} AprTableBusy;
+
 struct _AprTableReader
 {
   GObject parent_instance;
@@ -50,21 +58,22 @@ struct _AprTableReader
   gboolean finished;
   GError *error; /* (owned) (nullable) what the table has shown to be wrong with it */
 
-  gint busy;        /* atomic */
+  guint busy;       /* atomic: what is done, bits of AprTableBusy */
   const char *late; /* (nullable) (atomic) a property that was set too late, static */
 };
 
 /* Reads the first row, unless that has been done. */
 gboolean apr_table_reader_load_names (AprTableReader *self, GCancellable *cancellable, GError **error);
 
-/* One call at a time reads. */
-gboolean apr_table_reader_enter (AprTableReader *self, GError **error);
+/* One call at a time reads: it enters with what it reads. */
+gboolean apr_table_reader_enter (AprTableReader *self, AprTableBusy what, GError **error);
 void apr_table_reader_leave (AprTableReader *self);
 
-/* Enters for a choice of how rows, or also the names of columns, are made; false where it is too late, or something is
- * being read. Then the choice has to stay what it was, and the next read fails with why: rows that are not what was
- * asked for last would be wrong unseen. @property is static. */
+/* Begins a choice of how rows, or also the names of columns, are made; false where these are being read, or have been.
+ * Then the choice has to stay what it was, and the next read fails with why: rows that are not what was asked for last
+ * would be wrong unseen. @property is static. */
 gboolean apr_table_reader_begin_choice (AprTableReader *self, const char *property, gboolean of_names);
+void apr_table_reader_end_choice (AprTableReader *self);
 
 /* Takes the next block. Returns: (transfer full) (nullable): %NULL after an error, and at the end, where the table is
  * finished */

@@ -36,7 +36,7 @@ apr_table_reader_notify_state (AprTableReader *self)
   AprTableState now;
 
   /* Another read has begun since, in whose thread these are changing: its end notifies of all. */
-  if (g_atomic_int_get (&self->busy))
+  if ((g_atomic_int_get (&self->busy) & ~(guint) APR_TABLE_CHOOSES) != 0)
     return;
 
   now = (AprTableState){

@@ -81,9 +81,16 @@ set_error_at (AprTableReader *self, guint64 line, const char *message)
                line + 1, message);
 }
 
+/* Where the reader has a file of its own, nothing that cannot be cancelled is read ahead, and the file is closed: what
+ * is wrong stays so. */
 static gboolean
 fail (AprTableReader *self, GError **error)
 {
+  if (self->closes)
+    {
+      g_clear_pointer (&self->source, apr_table_source_free);
+      (void) g_input_stream_close (self->stream, NULL, NULL);
+    }
   g_propagate_error (error, g_error_copy (self->error));
   return FALSE;
 }
@@ -343,10 +350,12 @@ take_row_numbers (AprTableReader *self, AprTableBlock *block)
 static gboolean
 load_rows (AprTableReader *self, Rows *rows, GCancellable *cancellable, GError **error)
 {
-  if (g_cancellable_set_error_if_cancelled (cancellable, error) || !start (self, cancellable, error))
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
   if (self->error != NULL)
     return fail (self, error);
+  if (!start (self, cancellable, error))
+    return FALSE;
 
   while (!self->finished)
     {
@@ -386,11 +395,11 @@ load_rows (AprTableReader *self, Rows *rows, GCancellable *cancellable, GError *
 }
 
 gboolean
-apr_table_reader_enter (AprTableReader *self, GError **error)
+apr_table_reader_enter (AprTableReader *self, AprTableBusy what, GError **error)
 {
   const char *late;
 
-  if (!g_atomic_int_compare_and_exchange (&self->busy, FALSE, TRUE))
+  if (!g_atomic_int_compare_and_exchange (&self->busy, 0, what))
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_PENDING, "%s is being read already", self->name);
       return FALSE;
@@ -406,24 +415,31 @@ apr_table_reader_enter (AprTableReader *self, GError **error)
   return TRUE;
 }
 
+void
+apr_table_reader_leave (AprTableReader *self)
+{
+  (void) g_atomic_int_and (&self->busy, (guint) APR_TABLE_CHOOSES);
+}
+
 gboolean
 apr_table_reader_begin_choice (AprTableReader *self, const char *property, gboolean of_names)
 {
-  gboolean entered = apr_table_reader_enter (self, NULL);
+  guint before = g_atomic_int_or (&self->busy, APR_TABLE_CHOOSES);
+  guint reads = APR_TABLE_READS_ROWS | (of_names ? APR_TABLE_READS_NAMES : 0);
 
-  if (entered && !(of_names ? self->columns != NULL : self->started))
+  if ((before & (reads | APR_TABLE_CHOOSES)) == 0 && !(of_names ? self->columns != NULL : self->started))
     return TRUE;
 
   g_atomic_pointer_set (&self->late, property);
-  if (entered)
-    apr_table_reader_leave (self);
+  if ((before & APR_TABLE_CHOOSES) == 0)
+    apr_table_reader_end_choice (self);
   return FALSE;
 }
 
 void
-apr_table_reader_leave (AprTableReader *self)
+apr_table_reader_end_choice (AprTableReader *self)
 {
-  g_atomic_int_set (&self->busy, FALSE);
+  (void) g_atomic_int_and (&self->busy, ~(guint) APR_TABLE_CHOOSES);
 }
 
 static void
@@ -498,7 +514,7 @@ apr_table_reader_read (AprTableReader *self,
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (!apr_table_reader_enter (self, error))
+  if (!apr_table_reader_enter (self, APR_TABLE_READS_ROWS, error))
     {
       hand_out_tensors (&rows, x, y, sample_weight);
       return FALSE;
@@ -564,7 +580,7 @@ apr_table_reader_read_async (AprTableReader *self,
   g_task_set_priority (task, io_priority);
   /* Rows that were read before it could be cancelled would be lost. */
   g_task_set_check_cancellable (task, FALSE);
-  if (apr_table_reader_enter (self, &error))
+  if (apr_table_reader_enter (self, APR_TABLE_READS_ROWS, &error))
     apr_task_run_in_thread (task, read_in_thread);
   else
     g_task_return_error (task, error);

@@ -95,7 +95,7 @@ apr_table_reader_finalize (GObject *object)
 {
   AprTableReader *self = APR_TABLE_READER (object);
 
-  apr_table_source_free (self->source);
+  g_clear_pointer (&self->source, apr_table_source_free);
   g_clear_pointer (&self->columns, apr_table_columns_free);
   g_clear_error (&self->error);
   g_strfreev (self->chosen_features);
@@ -439,7 +439,7 @@ apr_table_reader_set_delimiter (AprTableReader *self, const char *delimiter)
   if (g_strcmp0 (self->delimiter, delimiter) == 0 || !apr_table_reader_begin_choice (self, "delimiter", TRUE))
     return;
   apr_string_set (&self->delimiter, delimiter);
-  apr_table_reader_leave (self);
+  apr_table_reader_end_choice (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DELIMITER]);
 }
 
@@ -479,7 +479,7 @@ apr_table_reader_set_decimal_comma (AprTableReader *self, gboolean decimal_comma
   if (self->decimal_comma == decimal_comma || !apr_table_reader_begin_choice (self, "decimal-comma", TRUE))
     return;
   self->decimal_comma = decimal_comma;
-  apr_table_reader_leave (self);
+  apr_table_reader_end_choice (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DECIMAL_COMMA]);
 }
 
@@ -519,7 +519,7 @@ apr_table_reader_set_drop_missing (AprTableReader *self, gboolean drop_missing)
   if (self->drop_missing == drop_missing || !apr_table_reader_begin_choice (self, "drop-missing", FALSE))
     return;
   self->drop_missing = drop_missing;
-  apr_table_reader_leave (self);
+  apr_table_reader_end_choice (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_DROP_MISSING]);
 }
 
@@ -603,7 +603,7 @@ apr_table_reader_set_features (AprTableReader *self, const char *const *features
       !apr_table_reader_begin_choice (self, "features", FALSE))
     return;
   apr_strings_set (&self->chosen_features, features);
-  apr_table_reader_leave (self);
+  apr_table_reader_end_choice (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_FEATURES]);
 }
 
@@ -645,7 +645,7 @@ apr_table_reader_set_targets (AprTableReader *self, const char *const *targets)
       !apr_table_reader_begin_choice (self, "targets", FALSE))
     return;
   apr_strings_set (&self->targets, targets);
-  apr_table_reader_leave (self);
+  apr_table_reader_end_choice (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_TARGETS]);
 }
 
@@ -684,6 +684,6 @@ apr_table_reader_set_weight (AprTableReader *self, const char *weight)
   if (g_strcmp0 (self->weight, weight) == 0 || !apr_table_reader_begin_choice (self, "weight", FALSE))
     return;
   apr_string_set (&self->weight, weight);
-  apr_table_reader_leave (self);
+  apr_table_reader_end_choice (self);
   g_object_notify_by_pspec (G_OBJECT (self), props[PROP_WEIGHT]);
 }

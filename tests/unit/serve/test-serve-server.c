@@ -187,12 +187,22 @@ test_no_memory (Fixture *fixture, gconstpointer data)
   static const char request[] =
     "POST /predict HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
   AprServeServer *server = start (fixture);
+  char rest[1024] = "";
   g_autoptr (GSocketConnection) refused = NULL;
   g_autoptr (GSocketConnection) connection = NULL;
 
   g_atomic_int_set (&has_no_memory, TRUE);
   refused = send_request (fixture, request);
   assert_status (refused, "503");
+  while (strstr (rest, "\"E_") == NULL)
+    {
+      gsize length = strlen (rest);
+      gssize n = g_input_stream_read (g_io_stream_get_input_stream (G_IO_STREAM (refused)), rest + length,
+                                      sizeof rest - 1 - length, NULL, NULL);
+
+      g_assert_cmpint (n, >, 0);
+    }
+  g_assert_nonnull (strstr (rest, "\"E_NO_MEMORY"));
   g_atomic_int_set (&has_no_memory, FALSE);
   connection = ask (fixture);
   assert_answered (connection);

@@ -362,15 +362,11 @@ test_choice_while_reading (void)
   g_assert_null (apr_table_reader_get_delimiter (reader));
   g_assert_cmpint (write (fds[1], text, strlen (text)), ==, (gssize) strlen (text));
   g_assert_cmpint (close (fds[1]), ==, 0);
-  while (result == NULL)
-    {
-      /* Meanwhile nothing is told of what has been read. */
-      g_assert_null (apr_table_reader_get_features (reader));
-      g_assert_null (apr_table_reader_get_names (reader));
-      g_assert_cmpuint (apr_table_reader_get_n_rows (reader), ==, 0);
-      choose_all (reader);
-      g_main_context_iteration (NULL, FALSE);
-    }
+  wait_for (&result);
+  /* Until it is finished, nothing is told of what has been read. */
+  g_assert_null (apr_table_reader_get_features (reader));
+  g_assert_null (apr_table_reader_get_names (reader));
+  g_assert_cmpuint (apr_table_reader_get_n_rows (reader), ==, 0);
   g_assert_true (apr_table_reader_read_finish (reader, result, &x, &y, NULL, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (apr_tensor_get_shape (x, NULL)[1], ==, 2);
@@ -379,6 +375,66 @@ test_choice_while_reading (void)
   g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_FAILED);
   g_assert_true (g_str_has_prefix (error->message, "pipe: the property “"));
+  g_clear_error (&error);
+}
+
+static void
+test_choice_while_reading_names (void)
+{
+  static const char text[] = "a,b,y\n1,2,3\n";
+  static const char *const targets[] = { "y", NULL };
+  g_autoptr (GInputStream) stream = NULL;
+  g_autoptr (AprTableReader) reader = NULL;
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  GError *error = NULL;
+  int fds[2];
+
+  g_test_summary (
+    "While names are read, it can be chosen how rows are made, but not how names are told apart.");
+
+  g_assert_cmpint (pipe (fds), ==, 0);
+  stream = g_unix_input_stream_new (fds[0], TRUE);
+  reader = apr_table_reader_new (stream, "pipe");
+  apr_table_reader_read_names_async (reader, G_PRIORITY_DEFAULT, NULL, on_ready, &result);
+  apr_table_reader_set_targets (reader, targets);
+  g_assert_cmpstrv (apr_table_reader_get_targets (reader), targets);
+  g_assert_cmpint (write (fds[1], text, strlen (text)), ==, (gssize) strlen (text));
+  g_assert_cmpint (close (fds[1]), ==, 0);
+  wait_for (&result);
+  g_assert_true (apr_table_reader_read_names_finish (reader, result, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_strv_length ((char **) apr_table_reader_get_names (reader)), ==, 3);
+  g_assert_true (apr_table_reader_read (reader, NULL, &y, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_nonnull (y);
+}
+
+static void
+test_delimiter_while_reading_names (void)
+{
+  static const char text[] = "a;b\n1;2\n";
+  g_autoptr (GInputStream) stream = NULL;
+  g_autoptr (AprTableReader) reader = NULL;
+  g_autoptr (GAsyncResult) result = NULL;
+  GError *error = NULL;
+  int fds[2];
+
+  g_assert_cmpint (pipe (fds), ==, 0);
+  stream = g_unix_input_stream_new (fds[0], TRUE);
+  reader = apr_table_reader_new (stream, "pipe");
+  apr_table_reader_read_names_async (reader, G_PRIORITY_DEFAULT, NULL, on_ready, &result);
+  apr_table_reader_set_delimiter (reader, ",");
+  g_assert_null (apr_table_reader_get_delimiter (reader));
+  g_assert_cmpint (write (fds[1], text, strlen (text)), ==, (gssize) strlen (text));
+  g_assert_cmpint (close (fds[1]), ==, 0);
+  wait_for (&result);
+  g_assert_true (apr_table_reader_read_names_finish (reader, result, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_strv_length ((char **) apr_table_reader_get_names (reader)), ==, 2);
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_FAILED);
+  g_assert_nonnull (strstr (error->message, "“delimiter”"));
   g_clear_error (&error);
 }
 
@@ -395,6 +451,8 @@ main (int argc, char **argv)
   g_test_add_func ("/table-choice/own", test_own_choice);
   g_test_add_func ("/table-choice/after-names", test_choice_after_names);
   g_test_add_func ("/table-choice/while-reading", test_choice_while_reading);
+  g_test_add_func ("/table-choice/while-reading-names", test_choice_while_reading_names);
+  g_test_add_func ("/table-choice/delimiter-while-reading-names", test_delimiter_while_reading_names);
 
   return g_test_run ();
 }

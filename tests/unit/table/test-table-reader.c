@@ -396,14 +396,28 @@ test_left_early (void)
   g_assert_true (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, NULL));
 }
 
+/* Of a file that is there, and empty. */
+static char *
+make_path (void)
+{
+  char *path = NULL;
+  int fd = g_file_open_tmp ("aprender-XXXXXX.csv", &path, NULL);
+
+  g_assert_cmpint (fd, >=, 0);
+  g_assert_cmpint (close (fd), ==, 0);
+
+  return path;
+}
+
 static void
 test_file (void)
 {
-  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "aprender-table.csv", NULL);
+  g_autofree char *path = make_path ();
   g_autoptr (GFile) file = g_file_new_for_path (path);
   g_autoptr (GFile) missing = g_file_new_for_path ("/nonexistent/table.csv");
   g_autoptr (AprTableReader) reader = NULL;
   g_autoptr (GInputStream) stream = NULL;
+  g_autoptr (GInputStream) wrong = NULL;
   GError *error = NULL;
 
   g_assert_null (apr_table_reader_new_for_file (missing, NULL, &error));
@@ -417,9 +431,14 @@ test_file (void)
   g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
   g_assert_true (g_str_has_prefix (error->message, path));
   g_clear_error (&error);
+  g_object_get (reader, "stream", &wrong, NULL);
+  g_assert_true (g_input_stream_is_closed (wrong));
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_true (g_str_has_prefix (error->message, path));
+  g_clear_error (&error);
   g_assert_finalize_object (g_steal_pointer (&reader));
 
-  /* At its end the file is closed, however long the reader lives. */
+  /* At its end the file is closed, as where it is wrong, however long the reader lives. */
   g_assert_true (g_file_set_contents (path, "a\n1\n2\n", -1, NULL));
   reader = apr_table_reader_new_for_file (file, NULL, &error);
   g_object_get (reader, "stream", &stream, NULL);
@@ -435,7 +454,7 @@ test_file (void)
 static void
 test_progress (void)
 {
-  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "aprender-progress.csv", NULL);
+  g_autofree char *path = make_path ();
   g_autoptr (GFile) file = g_file_new_for_path (path);
   g_autoptr (GArray) expected = g_array_new (FALSE, FALSE, sizeof (double));
   g_autoptr (GString) text = write_table (150000, expected);
