@@ -31,8 +31,10 @@ multiply_features (AprProducts *self,
   g_autoptr (AprTensor) weights = NULL;
   g_autoptr (AprExactSums) sums = NULL;
 
+  /* Where there is no memory, as linear-regression-no-memory tests: GCOVR_EXCL_BR_START */
   if (x == NULL || !apr_sample_rows_get_weights (rows, &weights, error))
-    return FALSE;
+    return FALSE; /* GCOVR_EXCL_LINE: see above */
+  /* GCOVR_EXCL_BR_STOP */
   sums = apr_exact_sums_new (n_features, 0, error);
   if (sums == NULL) /* GCOVR_EXCL_BR_LINE: there is no memory for so many samples */
     return FALSE;   /* GCOVR_EXCL_LINE: see above */

@@ -120,8 +120,8 @@ select_features (const AprSampleRows *rows, const gboolean *excluded, GError **e
     return apr_tensor_ref (rows->x);
 
   data = apr_memory_new (shape[0], row_size, "samples", error);
-  if (data == NULL)
-    return NULL;
+  if (data == NULL) /* GCOVR_EXCL_BR_LINE: there is no memory, as linear-regression-no-memory tests */
+    return NULL;    /* GCOVR_EXCL_LINE: see above */
   for (i = 0, shape[0] = 0; i < rows->n_features; i++)
     if (!excluded[i])
       memcpy (data + shape[0]++ * row_size,
@@ -139,8 +139,8 @@ multiply_samples (Making *self, const gboolean *excluded, const AprRun *run, GEr
   gsize no_targets[2] = { 0, 0 };
   g_autoptr (AprTensor) y = NULL;
 
-  if (x == NULL)
-    return FALSE;
+  if (x == NULL)  /* GCOVR_EXCL_BR_LINE: there is no memory, as linear-regression-no-memory tests */
+    return FALSE; /* GCOVR_EXCL_LINE: see above */
   no_targets[0] = apr_tensor_get_shape (x, NULL)[0];
   y = apr_tensor_new_from_doubles (NULL, 0, no_targets, 2, NULL);
   self->sums = apr_exact_sums_new (self->system->rows->n, 0, error);
