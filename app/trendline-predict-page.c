@@ -63,8 +63,14 @@ static gboolean
 parse_number (TrendlinePredictPage *self, const char *text, double *number)
 {
   TrendlineTable *table = trendline_fit_session_get_table (self->session);
-  g_autofree char *stripped = g_strstrip (g_strdup (text));
+  g_autoptr (GString) number_alone = g_string_new (text);
+  char *stripped;
   char *end;
+
+  /* What was copied from a label may be isolated from text that is read from right to left. */
+  g_string_replace (number_alone, "\u2066", "", 0);
+  g_string_replace (number_alone, "\u2069", "", 0);
+  stripped = g_strstrip (number_alone->str);
 
   if (table != NULL && trendline_table_get_decimal_comma (table))
     g_strdelimit (stripped, ",", '.');

@@ -168,8 +168,15 @@ static void
 on_choice (TrendlineSidebar *self)
 {
   gtk_filter_changed (gtk_filter_list_model_get_filter (self->features), GTK_FILTER_CHANGE_DIFFERENT);
-  show_features (self, PAGE);
+  show_features (self, gtk_slice_list_model_get_size (self->shown));
   count_features (self);
+}
+
+static void
+on_search (TrendlineSidebar *self)
+{
+  gtk_slice_list_model_set_size (self->shown, PAGE);
+  on_choice (self);
 }
 
 static void
@@ -247,7 +254,7 @@ on_table (TrendlineFitSession *session, GParamSpec *pspec, TrendlineSidebar *sel
   gtk_widget_set_visible (GTK_WIDGET (self->features_search),
                           columns != NULL && g_list_model_get_n_items (columns) >= MIN_SEARCHED);
   gtk_filter_list_model_set_model (self->features, columns);
-  on_choice (self);
+  on_search (self);
 }
 
 static gboolean
@@ -298,7 +305,7 @@ trendline_sidebar_set_session (TrendlineSidebar *self, TrendlineFitSession *sess
   gtk_list_box_bind_model (self->features_list, G_LIST_MODEL (self->shown), create_feature_row, NULL, NULL);
   g_signal_connect_object (self->more_button, "clicked", G_CALLBACK (on_more), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (self->all_button, "clicked", G_CALLBACK (on_all), self, 0);
-  g_signal_connect_object (self->features_search, "search-changed", G_CALLBACK (on_choice), self,
+  g_signal_connect_object (self->features_search, "search-changed", G_CALLBACK (on_search), self,
                            G_CONNECT_SWAPPED);
   g_object_bind_property (session, "drop-missing", self->drop_missing_switch, "active", both);
   g_object_bind_property (options, "fit-intercept", self->intercept_switch, "active", both);

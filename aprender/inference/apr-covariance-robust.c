@@ -82,7 +82,7 @@ find_roots (const AprInference *inference,
   gsize i;
 
   if (values == NULL || !apr_inference_find_residuals (inference, source, x, y, sample_weight, target, run,
-                                                       values, exponent, error))
+                                                       values, NULL, exponent, error))
     return NULL;
   if (corrected)
     {

@@ -114,8 +114,8 @@ apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
    * AprRegressionDiagnostics:fitted-values: (getter get_fitted_values)
    *
    * What the exact solution gives for the samples, [n_samples]: the targets less
-   * [property@Apr.RegressionDiagnostics:residuals], so that both add up to the targets. Predictions of the model differ
-   * from them by the rounding of its coefficients and their own.
+   * [property@Apr.RegressionDiagnostics:residuals], so that both add up to the targets, but for rounding. Predictions
+   * of the model differ from them by the rounding of its coefficients and their own. NaN where a residual is infinite.
    *
    * Since: 0.1
    */
@@ -307,6 +307,19 @@ free_vectors (double **vectors)
     g_free (vectors[i]);
 }
 
+/* A target less its residual, which is the sum of two numbers in the unit 2^@exponent, and may be much larger; NaN
+ * where it is infinite. */
+static double
+find_fitted (double y, double residual, double rest, int exponent)
+{
+  if (!isfinite (residual))
+    return NAN;
+  if (isfinite (ldexp (residual, exponent)))
+    return y - ldexp (residual, exponent) - ldexp (rest, exponent);
+
+  return ldexp (ldexp (y, -exponent) - residual - rest, exponent);
+}
+
 /* @y has one row for each sample, and @sample_weight is none or a vector. */
 AprRegressionDiagnostics *
 apr_inference_diagnose (const AprInference *self,
@@ -342,7 +355,7 @@ apr_inference_diagnose (const AprInference *self,
     }
   if (!has_room || !apr_inference_get_leverages (self, x, sample_weight, run, vectors[LEVERAGES], error) ||
       !apr_inference_find_residuals (self, source, x, y, sample_weight, target, run, vectors[RESIDUALS],
-                                     &exponent, error))
+                                     vectors[FITTED_VALUES], &exponent, error))
     {
       free_vectors (vectors);
       return NULL;
@@ -377,9 +390,10 @@ apr_inference_diagnose (const AprInference *self,
           studentized = copysign (size, weighted);
         }
 
-      vectors[RESIDUALS][i] = ldexp (vectors[RESIDUALS][i], (int) exponent);
       vectors[FITTED_VALUES][i] =
-        apr_tensor_get_double (y, i * self->n_targets + target, NULL) - vectors[RESIDUALS][i];
+        find_fitted (apr_tensor_get_double (y, i * self->n_targets + target, NULL), vectors[RESIDUALS][i],
+                     vectors[FITTED_VALUES][i], (int) exponent);
+      vectors[RESIDUALS][i] = ldexp (vectors[RESIDUALS][i], (int) exponent);
       vectors[STANDARDIZED_RESIDUALS][i] = standardized;
       vectors[STUDENTIZED_RESIDUALS][i] = studentized;
       vectors[COOKS_DISTANCES][i] = standardized * standardized * leverage / (left * (double) self->n);

@@ -47,6 +47,7 @@ typedef struct
   double size;    /* that of most residuals */
   gboolean exact; /* nothing is left of the target where the weight is not 0 */
   double *residuals;
+  double *rests; /* (nullable) */
 } Residuals;
 
 static void
@@ -230,10 +231,10 @@ centre_long (
   mpf_clear (part);
 }
 
-static double
+static AprDoubleDouble
 find_long_residual (const Residuals *self, gsize row, const double *values, double y)
 {
-  double residual = NAN;
+  AprDoubleDouble residual = { NAN, 0 };
   gboolean finite = isfinite (y);
   mpf_t sum;
   mpf_t term;
@@ -242,7 +243,7 @@ find_long_residual (const Residuals *self, gsize row, const double *values, doub
   for (j = 0; j < self->n && finite; j++)
     finite = isfinite (values[get_feature (self, j)]);
   if (!finite)
-    return NAN;
+    return residual;
 
   mpf_init2 (sum, self->precision);
   mpf_init2 (term, self->precision);
@@ -256,14 +257,20 @@ find_long_residual (const Residuals *self, gsize row, const double *values, doub
       mpf_mul (term, term, self->long_coefficients[j]);
       mpf_sub (sum, sum, term);
     }
-  residual = apr_inference_to_double (sum, 0);
+  residual.high = apr_inference_to_double (sum, 0);
+  if (isfinite (residual.high))
+    {
+      mpf_set_d (term, residual.high);
+      mpf_sub (sum, sum, term);
+      residual.low = apr_inference_to_double (sum, 0);
+    }
   mpf_clear (sum);
   mpf_clear (term);
 
   return residual;
 }
 
-static double
+static AprDoubleDouble
 find_residual (const Residuals *self, gsize row, const double *values)
 {
   AprDoubleDouble sum;
@@ -292,7 +299,7 @@ find_residual (const Residuals *self, gsize row, const double *values)
     }
   sum = apr_dd_two_sum (sum.high, sum.low);
   if (ROUNDING * (double) (self->n + 4) * size <= TOLERANCE * MAX (self->size, fabs (sum.high)))
-    return sum.high;
+    return sum;
 
   return find_long_residual (self, row, values, y);
 }
@@ -308,11 +315,15 @@ find_residuals (gpointer data, gsize part, gsize n_parts)
 
   for (i = n_rows / n_parts * part; i < end && !apr_run_is_cancelled (self->run); i++)
     {
+      AprDoubleDouble residual = { 0, 0 };
+
       apr_rows_read (&self->x, i, 1, 0, self->x.n_columns, self->x.n_columns, values);
-      self->residuals[i] = self->exact && (self->sample_weight == NULL ||
-                                           apr_tensor_get_double (self->sample_weight, i, NULL) != 0)
-                           ? 0
-                           : find_residual (self, i, values);
+      if (!self->exact ||
+          (self->sample_weight != NULL && apr_tensor_get_double (self->sample_weight, i, NULL) == 0))
+        residual = find_residual (self, i, values);
+      self->residuals[i] = residual.high;
+      if (self->rests != NULL)
+        self->rests[i] = residual.low;
     }
 }
 
@@ -325,6 +336,7 @@ apr_inference_find_residuals (const AprInference *self,
                               gsize target,
                               const AprRun *caller,
                               double *residuals,
+                              double *rests,
                               gint64 *exponent,
                               GError **error)
 {
@@ -337,7 +349,8 @@ apr_inference_find_residuals (const AprInference *self,
                               .target = target,
                               .run = run,
                               .n = self->n - self->first,
-                              .residuals = residuals };
+                              .residuals = residuals,
+                              .rests = rests };
 
   if (!apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
                         source->n_dependent, FALSE, error))

@@ -48,7 +48,7 @@ check_sums (AprCrossProducts *fitted,
       return FALSE;
     }
   if (apr_cross_products_get_precision (fitted) != APR_PRECISION_EXACT)
-    return apr_estimator_check_finite ("X", x, error) && apr_estimator_check_finite ("y", y, error);
+    return apr_exact_sums_check_rows (x, y, sample_weight, error);
 
   state = apr_cross_products_new (apr_cross_products_get_n_features (fitted),
                                   apr_cross_products_get_n_targets (fitted), error);

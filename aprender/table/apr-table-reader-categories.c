@@ -73,7 +73,7 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
     return NULL;
   if (self->error != NULL)
     {
-      g_propagate_error (error, g_error_copy (self->error));
+      apr_table_reader_fail (self, error);
       return NULL;
     }
   if (self->started)

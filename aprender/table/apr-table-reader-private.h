@@ -75,6 +75,9 @@ void apr_table_reader_leave (AprTableReader *self);
 gboolean apr_table_reader_begin_choice (AprTableReader *self, const char *property, gboolean of_names);
 void apr_table_reader_end_choice (AprTableReader *self);
 
+/* Fails with what has been found to be wrong, @self->error, and closes a file that the reader has opened. */
+gboolean apr_table_reader_fail (AprTableReader *self, GError **error);
+
 /* Takes the next block. Returns: (transfer full) (nullable): %NULL after an error, and at the end, where the table is
  * finished */
 AprTableBlock *apr_table_reader_load_block (AprTableReader *self, GCancellable *cancellable, GError **error);

@@ -81,12 +81,11 @@ set_error_at (AprTableReader *self, guint64 line, const char *message)
                line + 1, message);
 }
 
-/* Where the reader has a file of its own, nothing that cannot be cancelled is read ahead, and the file is closed: what
- * is wrong stays so. */
-static gboolean
-fail (AprTableReader *self, GError **error)
+gboolean
+apr_table_reader_fail (AprTableReader *self, GError **error)
 {
-  if (self->closes)
+  /* What is wrong stays so. The threads that read ahead end at once where the file is no pipe. */
+  if (self->closes && (self->size > 0 || !self->started))
     {
       g_clear_pointer (&self->source, apr_table_source_free);
       (void) g_input_stream_close (self->stream, NULL, NULL);
@@ -117,7 +116,7 @@ apr_table_reader_load_names (AprTableReader *self, GCancellable *cancellable, GE
   if (self->columns != NULL)
     return TRUE;
   if (self->error != NULL)
-    return fail (self, error);
+    return apr_table_reader_fail (self, error);
 
   text = apr_table_source_peek (self->source, cancellable, &local_error);
   if (local_error != NULL)
@@ -151,7 +150,7 @@ apr_table_reader_load_names (AprTableReader *self, GCancellable *cancellable, GE
   else if (header.names == NULL || header.names->len == 0)
     g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: the file is empty", self->name);
   if (self->error != NULL)
-    return fail (self, error);
+    return apr_table_reader_fail (self, error);
   g_assert (header.names != NULL);
 
   n_names = header.names->len;
@@ -164,7 +163,7 @@ apr_table_reader_load_names (AprTableReader *self, GCancellable *cancellable, GE
 
       set_error_at (self, header.error_line, message);
       g_strfreev (names);
-      return fail (self, error);
+      return apr_table_reader_fail (self, error);
     }
 
   self->format.names = (const char *const *) names;
@@ -289,7 +288,7 @@ apr_table_reader_fail_with_block (AprTableReader *self,
     }
   apr_table_block_free (block);
 
-  return fail (self, error);
+  return apr_table_reader_fail (self, error);
 }
 
 /* What a read hands out. */
@@ -353,7 +352,7 @@ load_rows (AprTableReader *self, Rows *rows, GCancellable *cancellable, GError *
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
   if (self->error != NULL)
-    return fail (self, error);
+    return apr_table_reader_fail (self, error);
   if (!start (self, cancellable, error))
     return FALSE;
 
@@ -391,7 +390,7 @@ load_rows (AprTableReader *self, Rows *rows, GCancellable *cancellable, GError *
     g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s: there are no rows after the header",
                  self->name);
 
-  return fail (self, error);
+  return apr_table_reader_fail (self, error);
 }
 
 gboolean

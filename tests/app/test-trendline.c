@@ -262,6 +262,12 @@ test_many_columns (void)
   press (sidebar, "Show More");
   wait_for_label (sidebar, "c199");
   g_assert_null (find_label (sidebar, "c200"));
+  /* One of them less, they stay as many. */
+  trendline_fit_session_set_weight (opened.session, "c3");
+  wait_for_label (sidebar, "248 of 248 are chosen");
+  wait_for_label (sidebar, "c200");
+  trendline_fit_session_set_weight (opened.session, NULL);
+  wait_for_label (sidebar, "249 of 249 are chosen");
   press (sidebar, "Show More");
   wait_for_label (sidebar, "c248");
   g_assert_cmpuint (count_widgets (sidebar, GTK_TYPE_CHECK_BUTTON), ==, 249);

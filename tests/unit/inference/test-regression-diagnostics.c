@@ -597,7 +597,10 @@ test_other_samples (void)
   g_autoptr (AprLinearRegression) rounded =
     g_object_new (APR_TYPE_LINEAR_REGRESSION, "precision", APR_PRECISION_DOUBLE, NULL);
   g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  const double wrong_weights[][4] = { { 1, NAN, 1, 1 }, { 1, INFINITY, 1, 1 }, { 1, -1, 1, 1 } };
+  const AprError codes[] = { APR_ERROR_NOT_FINITE, APR_ERROR_NOT_FINITE, APR_ERROR_WEIGHTS };
   GError *error = NULL;
+  gsize i;
 
   g_test_summary ("The sums tell other samples, other weights and other targets from those of the fit.");
 
@@ -631,8 +634,40 @@ test_other_samples (void)
   g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
   assert_message_has (error, "y has an infinity at row 1");
   g_clear_error (&error);
+  for (i = 0; i < G_N_ELEMENTS (wrong_weights); i++)
+    {
+      g_autoptr (AprTensor) wrong = vector_new (4, wrong_weights[i]);
+
+      g_assert_null (apr_linear_regression_diagnose (rounded, x, y, wrong, 0, NULL, &error));
+      assert_message_has (error, "sample_weight");
+      g_assert_error (error, APR_ERROR, (int) codes[i]);
+      g_clear_error (&error);
+    }
   diagnostics = apr_linear_regression_diagnose (rounded, x, y, NULL, 0, NULL, &error);
   g_assert_no_error (error);
+}
+
+/* A sample that is far away, and hardly counts, has the value of the line that the others make: 5.5 of 0.5 + x. */
+static void
+test_far_samples (void)
+{
+  static const double far[] = { 1e20, -1e17, 1e300 };
+  static const double weights[] = { 1, 1, 1, 1, 0 };
+  g_autoptr (AprTensor) x = matrix_new (5, 1, (const double[]){ 1, 2, 3, 4, 5 });
+  g_autoptr (AprTensor) sample_weight = vector_new (5, weights);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  gsize i;
+
+  for (i = 0; i < G_N_ELEMENTS (far); i++)
+    {
+      g_autoptr (AprTensor) y = vector_new (5, (const double[]){ 1.5, 2.5, 3.5, 4.5, far[i] });
+      g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+
+      g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, sample_weight, NULL, NULL));
+      diagnostics = apr_linear_regression_diagnose (model, x, y, sample_weight, 0, NULL, NULL);
+      g_assert_cmpfloat (
+        apr_tensor_get_double (apr_regression_diagnostics_get_fitted_values (diagnostics), 4, NULL), ==, 5.5);
+    }
 }
 
 int
@@ -653,6 +688,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/regression-diagnostics/units", test_units);
   g_test_add_func ("/regression-diagnostics/errors", test_errors);
   g_test_add_func ("/regression-diagnostics/other-samples", test_other_samples);
+  g_test_add_func ("/regression-diagnostics/far-samples", test_far_samples);
 
   return g_test_run ();
 }
