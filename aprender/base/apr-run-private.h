@@ -58,8 +58,8 @@ gboolean apr_run_set_error_if_cancelled (const AprRun *self, GError **error);
 /* How often progress is told, at most. */
 #define APR_RUN_MAX_TOLD 40
 
-/* Reports that @fraction of this part of the work is done. Only the thread that asked for the work may do so. What is
- * little more than was told last is no news, unless it is the end, nor what is less, as work has to be done again. */
+/* Reports that @fraction of this part of the work is done. Only the thread that asked for the work may do so. A step
+ * that is too small is not told, unless it is the end; nor is what is less than before, where work is done again. */
 static inline void
 apr_run_report (const AprRun *self, double fraction)
 {

@@ -20,15 +20,15 @@ typedef struct
   gsize n_all;  /* rows that are to be summed: all, and once more those that are copied */
 } Job;
 
-/* The next rows. */
+/* How the next rows are summed: their part of the whole. */
 static AprRun
 begin (Job *job, gsize n_rows)
 {
-  double begin = (double) job->n_done / (double) job->n_all;
+  double done = (double) job->n_done / (double) job->n_all;
 
   job->n_done += n_rows;
 
-  return apr_run_get_part (job->run, begin, (double) job->n_done / (double) job->n_all);
+  return apr_run_get_part (job->run, done, (double) job->n_done / (double) job->n_all);
 }
 
 /* The rows of all others count with the weight 0. */

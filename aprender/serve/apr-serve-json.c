@@ -5,6 +5,9 @@
 
 #include "aprender/table/apr-decimal-private.h"
 
+/* Numbers that there is room for at first. */
+#define MIN_NUMBERS 64
+
 /* The most of a wrong value that a message repeats, in bytes. */
 #define MAX_REPEATED 24
 
@@ -33,6 +36,28 @@ apr_serve_json_scan_number (AprJsonCursor *self, double *value)
   if (end == NULL || !is_json_number (self->position, end))
     return FALSE;
   self->position = end;
+
+  return TRUE;
+}
+
+gboolean
+apr_serve_json_reserve_numbers (double **numbers, gsize *capacity, gsize n, gsize n_more, GError **error)
+{
+  double *larger = NULL;
+  gsize size;
+
+  if (n_more <= *capacity - n)
+    return TRUE;
+
+  if (g_size_checked_add (&size, n, n_more) && g_size_checked_mul (&size, MAX (size, MIN_NUMBERS / 2), 2))
+    larger = g_try_renew (double, *numbers, size);
+  if (larger == NULL)
+    {
+      g_set_error_literal (error, APR_ERROR, APR_ERROR_NO_MEMORY, "There is no memory for so many numbers");
+      return FALSE;
+    }
+  *numbers = larger;
+  *capacity = size;
 
   return TRUE;
 }

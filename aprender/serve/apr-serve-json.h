@@ -11,6 +11,11 @@ G_BEGIN_DECLS
  * none, the cursor skips only white space. The text must be followed by APR_DECIMAL_PADDING readable bytes. */
 gboolean apr_serve_json_scan_number (AprJsonCursor *self, double *value);
 
+/* Makes room for @n_more numbers behind the first @n of @numbers, which has room for @capacity. Fails where there is no
+ * memory, and then they are as they were. */
+gboolean
+apr_serve_json_reserve_numbers (double **numbers, gsize *capacity, gsize n, gsize n_more, GError **error);
+
 /* Whether a string of a request has this text. */
 gboolean apr_serve_json_equal (const AprJsonString *self, const char *text);
 

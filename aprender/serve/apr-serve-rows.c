@@ -36,29 +36,6 @@ show_name (const AprServeModel *model, gsize column)
   return apr_json_display (model->feature_names[column], strlen (model->feature_names[column]));
 }
 
-static gboolean
-reserve_row (AprServeRows *self, const AprServeModel *model, GError **error)
-{
-  double *values = NULL;
-  gsize capacity;
-
-  if (self->n_values + model->n_features <= self->capacity)
-    return TRUE;
-
-  if (g_size_checked_add (&capacity, self->n_values, model->n_features) &&
-      g_size_checked_mul (&capacity, capacity, 2))
-    values = g_try_renew (double, self->values, capacity);
-  if (values == NULL)
-    {
-      g_set_error_literal (error, APR_ERROR, APR_ERROR_NO_MEMORY, "There is no memory for so many numbers");
-      return FALSE;
-    }
-  self->values = values;
-  self->capacity = capacity;
-
-  return TRUE;
-}
-
 /* @named is whether the row has names. */
 static gboolean
 scan_value (AprServeRows *self,
@@ -249,7 +226,8 @@ scan_row (
 {
   gboolean succeeded;
 
-  if (!reserve_row (self, model, error))
+  if (!apr_serve_json_reserve_numbers (&self->values, &self->capacity, self->n_values, model->n_features,
+                                       error))
     return FALSE;
   if (apr_json_cursor_take (cursor, '['))
     succeeded = scan_list (self, cursor, model, field, error);

@@ -112,33 +112,12 @@ scan_shape (Inference *self, GError **error)
 }
 
 static gboolean
-reserve_value (Inference *self, GError **error)
-{
-  gsize capacity = MAX (64, 2 * self->capacity);
-  double *values;
-
-  if (self->n_values < self->capacity)
-    return TRUE;
-
-  values = g_try_renew (double, self->values, capacity);
-  if (values == NULL)
-    {
-      g_set_error_literal (error, APR_ERROR, APR_ERROR_NO_MEMORY, "There is no memory for so many numbers");
-      return FALSE;
-    }
-  self->values = values;
-  self->capacity = capacity;
-
-  return TRUE;
-}
-
-static gboolean
 scan_element (Inference *self, GError **error)
 {
   gboolean is_number;
   double value;
 
-  if (!reserve_value (self, error))
+  if (!apr_serve_json_reserve_numbers (&self->values, &self->capacity, self->n_values, 1, error))
     return FALSE;
 
   is_number = apr_serve_json_scan_number (&self->cursor, &value);

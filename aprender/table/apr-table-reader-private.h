@@ -19,7 +19,7 @@ typedef struct
   double progress;
 } AprTableState;
 
-/* What is under way: names or rows are being read, or it is chosen how. Names are read and rows chosen at once. */
+/* What is under way. While names are read, it can be chosen how rows are made; otherwise only one of these is. */
 typedef enum
 {
   APR_TABLE_READS_NAMES = 1 << 0,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/apr-test.h"
-
-#include <math.h>
+#include "tests/statistics-test.h"
 
 /* What is said of the coefficients where nothing is left of the targets. */
 
@@ -11,18 +9,6 @@ assert_is (double actual, double expected)
 {
   if (!isnan (actual) || !isnan (expected))
     assert_same_double (actual, expected);
-}
-
-static AprLinearRegression *
-fit (AprTensor *x, AprTensor *y)
-{
-  AprLinearRegression *model = apr_linear_regression_new ();
-  GError *error = NULL;
-
-  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
-  g_assert_no_error (error);
-
-  return model;
 }
 
 static void
@@ -68,7 +54,7 @@ test_hypotheses (void)
         y_values[j] = 3 + (b[0] * x_values[2 * j] + b[1] * x_values[2 * j + 1]) / divisor;
       x = matrix_new (8, 2, x_values);
       y = vector_new (8, y_values);
-      model = fit (x, y);
+      model = fit (TRUE, x, y, NULL);
       for (j = 0; j < G_N_ELEMENTS (kinds); j++)
         {
           g_autoptr (GError) error = NULL;
@@ -119,7 +105,7 @@ test_wide (void)
     }
   x = matrix_new (8, p, x_values);
   y = vector_new (8, y_values);
-  model = fit (x, y);
+  model = fit (TRUE, x, y, NULL);
   statistics = apr_linear_regression_get_statistics (model, 0, &error);
   g_assert_no_error (error);
   for (i = 0; i < 4; i++)
