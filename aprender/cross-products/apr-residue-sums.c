@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-residue-sums-private.h"
 
+#include <string.h>
+
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-residue-plan-private.h"
 #include "aprender/cross-products/apr-residue-team-private.h"
@@ -72,7 +74,6 @@ take_block (Job *job, AprResidueTeam *self)
 {
   /* At first none has been taken. */
   AprRange rows = self->next.end > 0 ? self->next : take_rows (job);
-  gsize i;
 
   self->first_row = rows.first;
   self->n_rows = self->error == NULL ? rows.end - rows.first : 0;
@@ -82,8 +83,7 @@ take_block (Job *job, AprResidueTeam *self)
   if (g_thread_self () == job->caller)
     apr_run_report (job->run, (double) self->first_row / (double) job->x->n_rows);
   self->unsuited = 0;
-  for (i = 0; i < G_N_ELEMENTS (self->next_task); i++)
-    self->next_task[i] = 0;
+  memset (self->next_task, 0, sizeof self->next_task);
 }
 
 static void

@@ -22,6 +22,18 @@ typedef enum
   APR_RESIDUE_N_TASKS,
 } AprResidueTask;
 
+/* The moduli are divided into shares, at most so many: a thread cuts and multiplies those of its own share first, and
+ * then helps with the others. So one processor writes and reads most residues of a modulus, and they need not pass from
+ * the cache of one to that of another, which takes long where these are far apart. In return, values are rounded to
+ * whole numbers again for each share. */
+#define APR_RESIDUE_MAX_SHARES 4
+
+typedef struct
+{
+  AprResidueModuli moduli; /* for cutting only */
+  gsize first;             /* which of all moduli is the first of them */
+} AprResidueShare;
+
 /* What each thread has for itself. */
 typedef struct
 {
@@ -40,6 +52,8 @@ typedef struct
   AprExactSums *state; /* (unowned) */
   const AprResidueKernel *kernel;
   const AprResidueModuli *moduli;
+  AprResidueShare shares[APR_RESIDUE_MAX_SHARES];
+  guint n_shares;
   const AprRows *x;
   const AprRows *y;
   AprResidueWeights weights;
@@ -58,23 +72,24 @@ typedef struct
   GCancellable *cancellable; /* (unowned) (nullable) */
   gint stopped;              /* atomic: whether that was cancelled, and the sums mean nothing */
 
-  /* The block. */
+  /* The block, and which task of each share comes next. */
+  gint next_task[APR_RESIDUE_N_TASKS][APR_RESIDUE_MAX_SHARES]; /* atomic */
+
   gsize first_row;
   gsize n_rows;
-  gsize n_expected;                    /* rows that come, with these */
-  AprRange next;                       /* the rows of the block that comes then */
-  const guint8 *ahead;                 /* (unowned) what is fetched of them next, */
-  gsize n_ahead;                       /* how many bytes are left of that, */
-  gsize n_ahead_step;                  /* and how many are fetched at a time */
-  gint next_task[APR_RESIDUE_N_TASKS]; /* atomic */
-  gint unsuited;                       /* atomic: whether the block is for others */
-  gboolean renewed;                    /* new scales begin with it */
-  gboolean weightless;                 /* all its weights are 0 */
-  double *staged;                      /* (owned) panels that are not read in place */
-  double *squares;                     /* (owned) of each column */
-  double *largest;                     /* (owned) magnitude of each column */
-  double *bounds;                      /* (owned) of the squares of each column's whole numbers, as values */
-  guint8 *residues;                    /* (owned) for each modulus, all panels */
+  gsize n_expected;    /* rows that come, with these */
+  AprRange next;       /* the rows of the block that comes then */
+  const guint8 *ahead; /* (unowned) what is fetched of them next, */
+  gsize n_ahead;       /* how many bytes are left of that, */
+  gsize n_ahead_step;  /* and how many are fetched at a time */
+  gint unsuited;       /* atomic: whether the block is for others */
+  gboolean renewed;    /* new scales begin with it */
+  gboolean weightless; /* all its weights are 0 */
+  double *staged;      /* (owned) panels that are not read in place */
+  double *squares;     /* (owned) of each column */
+  double *largest;     /* (owned) magnitude of each column */
+  double *bounds;      /* (owned) of the squares of each column's whole numbers, as values */
+  guint8 *residues;    /* (owned) for each modulus, all panels */
 
   /* The sums, since they were last moved to the state. */
   gsize n_summed;                                        /* rows */
@@ -125,16 +140,17 @@ AprResidueColumns apr_residue_team_get_columns (const AprResidueTeam *self, gsiz
  * between barriers; where the work was cancelled, nothing may be added then. */
 void apr_residue_team_cover (AprResidueTeam *self, gint min, gint max, guint n_terms);
 
-/* The next of @n_tasks tasks; false where all are taken, or the work was cancelled. */
+/* The next of the @n_tasks tasks of a share; false where all are taken, or the work was cancelled. Where tasks are not
+ * those of shares, @share is 0. */
 static inline gboolean
-apr_residue_team_take (AprResidueTeam *self, AprResidueTask task, gsize n_tasks, gsize *index)
+apr_residue_team_take (AprResidueTeam *self, AprResidueTask task, gsize share, gsize n_tasks, gsize *index)
 {
   if (g_cancellable_is_cancelled (self->cancellable))
     g_atomic_int_set (&self->stopped, 1);
   if (g_atomic_int_get (&self->stopped))
     return FALSE;
 
-  *index = (gsize) g_atomic_int_add (&self->next_task[task], 1);
+  *index = (gsize) g_atomic_int_add (&self->next_task[task][share], 1);
 
   return *index < n_tasks;
 }

@@ -50,6 +50,23 @@ get_residues (const AprResidueTeam *self, gsize modulus, gsize panel)
   return self->residues + (modulus * self->n_panels + panel) * self->panel_size;
 }
 
+static void
+divide_moduli (AprResidueTeam *self)
+{
+  gsize n = self->moduli->n_moduli;
+  gsize i;
+
+  self->n_shares = (guint) MIN (MIN (self->n_threads, n), APR_RESIDUE_MAX_SHARES);
+  for (i = 0; i < self->n_shares; i++)
+    {
+      gsize first = n * i / self->n_shares;
+      gsize end = n * (i + 1) / self->n_shares;
+
+      self->shares[i].first = first;
+      apr_residue_moduli_share (&self->shares[i].moduli, self->moduli, (guint) first, (guint) (end - first));
+    }
+}
+
 gboolean
 apr_residue_team_init (AprResidueTeam *self,
                        AprExactSums *state,
@@ -82,6 +99,7 @@ apr_residue_team_init (AprResidueTeam *self,
   /* Even, for kernels that multiply pairs. */
   self->n_left += self->n_left % 2;
   self->n_threads = n_threads;
+  divide_moduli (self);
   self->weight = ldexp (1, (gint) weights->n_bits);
   apr_residue_weights_init (&self->weights, weights, block_rows, moduli->n_moduli, kernel);
 
@@ -211,7 +229,7 @@ square_panels (AprResidueTeam *self)
   gsize n_tasks = (self->n_in_place + SQUARED_PANELS - 1) / SQUARED_PANELS;
   gsize index;
 
-  while (apr_residue_team_take (self, APR_RESIDUE_TASK_SQUARE, n_tasks + self->n_panels - self->n_in_place,
+  while (apr_residue_team_take (self, APR_RESIDUE_TASK_SQUARE, 0, n_tasks + self->n_panels - self->n_in_place,
                                 &index))
     {
       gsize panel = index < n_tasks ? index * SQUARED_PANELS : index - n_tasks + self->n_in_place;
@@ -307,33 +325,61 @@ set_scales (AprResidueTeam *self)
     }
 }
 
+/* Every share finds the same rests: the first keeps them. */
 static void
-cut_panels (AprResidueTeam *self, AprResidueThread *thread)
+keep_rests (AprResidueTeam *self, AprResidueThread *thread, gsize panel, gsize n_rests)
 {
+  gsize i;
+
+  for (i = 0; i < n_rests; i++)
+    {
+      AprResidueRest *rest = &thread->written[i];
+
+      rest->column += (guint) (panel * APR_RESIDUE_PANEL);
+      g_array_append_vals (apr_residue_short_rests_count (&self->short_rests, rest->column, rest->value)
+                             ? thread->short_rests
+                             : thread->rests,
+                           rest, 1);
+    }
+}
+
+static void
+cut_share (AprResidueTeam *self, AprResidueThread *thread, gsize share)
+{
+  const AprResidueModuli *moduli = &self->shares[share].moduli;
+  gsize first = self->shares[share].first;
   gsize panel;
   gsize i;
 
-  while (apr_residue_team_take (self, APR_RESIDUE_TASK_CUT, self->n_panels, &panel))
+  while (apr_residue_team_take (self, APR_RESIDUE_TASK_CUT, share, self->n_panels, &panel))
     {
       AprResidueColumns columns = apr_residue_team_get_columns (self, panel);
       gsize n_rests =
-        self->kernel->cut (self->moduli, &columns, self->magic[panel], get_residues (self, 0, panel),
+        self->kernel->cut (moduli, &columns, self->magic[panel], get_residues (self, first, panel),
                            self->n_panels * self->panel_size, thread->written);
 
-      for (i = 0; i < n_rests; i++)
-        {
-          AprResidueRest *rest = &thread->written[i];
-
-          rest->column += (guint) (panel * APR_RESIDUE_PANEL);
-          g_array_append_vals (apr_residue_short_rests_count (&self->short_rests, rest->column, rest->value)
-                                 ? thread->short_rests
-                                 : thread->rests,
-                               rest, 1);
-        }
+      if (share == 0)
+        keep_rests (self, thread, panel, n_rests);
     }
   while (self->weights.all.rows != NULL &&
-         apr_residue_team_take (self, APR_RESIDUE_TASK_CUT_WEIGHTS, self->moduli->n_moduli, &i))
-    apr_residue_weights_cut (&self->weights, self->moduli, (guint) i, self->n_rows);
+         apr_residue_team_take (self, APR_RESIDUE_TASK_CUT_WEIGHTS, share, moduli->n_moduli, &i))
+    apr_residue_weights_cut (&self->weights, self->moduli, (guint) (first + i), self->n_rows);
+}
+
+/* The share of a thread and, after it, the others. */
+static gsize
+get_share (const AprResidueTeam *self, gsize part, gsize i)
+{
+  return (part + i) % self->n_shares;
+}
+
+static void
+cut_all (AprResidueTeam *self, AprResidueThread *thread, gsize part)
+{
+  gsize i;
+
+  for (i = 0; i < self->n_shares; i++)
+    cut_share (self, thread, get_share (self, part, i));
 }
 
 /* For one modulus, some panels as they are multiplied on the left: times the weights, and turned. */
@@ -458,21 +504,31 @@ multiply_panels (AprResidueTeam *self, AprResidueThread *thread, gsize modulus, 
 }
 
 static void
-multiply_all (AprResidueTeam *self, AprResidueThread *thread)
+multiply_share (AprResidueTeam *self, AprResidueThread *thread, gsize share)
 {
-  gsize n_moduli = self->moduli->n_moduli;
+  gsize n_moduli = self->shares[share].moduli.n_moduli;
   gsize n_groups = (self->n_panels + self->n_left - 1) / self->n_left;
   gsize index;
 
-  if (self->kernel->start != NULL)
-    self->kernel->start ();
   /* Those with the most to multiply first. */
-  while (apr_residue_team_take (self, APR_RESIDUE_TASK_MULTIPLY, n_groups * n_moduli, &index))
+  while (apr_residue_team_take (self, APR_RESIDUE_TASK_MULTIPLY, share, n_groups * n_moduli, &index))
     {
       gsize first = (n_groups - 1 - index / n_moduli) * self->n_left;
 
-      multiply_panels (self, thread, index % n_moduli, first, MIN (first + self->n_left, self->n_panels));
+      multiply_panels (self, thread, self->shares[share].first + index % n_moduli, first,
+                       MIN (first + self->n_left, self->n_panels));
     }
+}
+
+static void
+multiply_all (AprResidueTeam *self, AprResidueThread *thread, gsize part)
+{
+  gsize i;
+
+  if (self->kernel->start != NULL)
+    self->kernel->start ();
+  for (i = 0; i < self->n_shares; i++)
+    multiply_share (self, thread, get_share (self, part, i));
   if (self->kernel->stop != NULL)
     self->kernel->stop ();
 }
@@ -519,7 +575,7 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
       if (self->unsuited)
         return;
     }
-  cut_panels (self, thread);
+  cut_all (self, thread, part);
   apr_team_barrier (team);
   count_rests (self, &n_short, &n_long);
   if (n_long * APR_RESIDUE_VALUES_PER_REST + n_short * APR_RESIDUE_VALUES_PER_SHORT_REST >
@@ -537,7 +593,7 @@ apr_residue_team_add_block (AprResidueTeam *self, AprTeam *team, gsize part)
       self->short_rests.any |= n_short > 0;
       start_fetching (self);
     }
-  multiply_all (self, thread);
+  multiply_all (self, thread, part);
   if (n_short > 0)
     apr_residue_team_add_short_rests (self, part, (gsize) team->n_parts);
   if (n_long > 0)
@@ -618,7 +674,7 @@ apr_residue_team_flush (AprResidueTeam *self, AprTeam *team, gsize part)
   if (self->n_summed == 0 || self->error != NULL)
     return;
 
-  while (apr_residue_team_take (self, APR_RESIDUE_TASK_FLUSH, self->n_panels, &left))
+  while (apr_residue_team_take (self, APR_RESIDUE_TASK_FLUSH, 0, self->n_panels, &left))
     for (right = 0; right < self->n_panels - left && !g_atomic_int_get (&self->stopped); right++)
       {
         flush_tile (self, self->n_panels - 1 - left, right);

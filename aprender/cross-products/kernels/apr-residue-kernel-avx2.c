@@ -41,6 +41,8 @@ cut_half (const AprResidueModuli *moduli,
           AprResidueRest *rests)
 {
   guint n_moduli = moduli->n_moduli;
+  /* For which the lowest bits of a number are its residue. */
+  guint has_power = moduli->modulus[0] == 65536;
   float reciprocals[APR_RESIDUE_MODULI];
   gsize n_rests = 0;
   gsize row;
@@ -65,9 +67,12 @@ cut_half (const AprResidueModuli *moduli,
       if (G_UNLIKELY (has_rest (cut.rests, STEP)))
         n_rests += store_rests (cut.rests, STEP, row, first, rests + n_rests);
 
-      /* The first modulus is 2^16. */
-      _mm256_store_si256 ((void *) to, join_rows (cut.low[0], cut.low[1]));
-      for (i = 1; i < n_moduli; i++)
+      if (has_power)
+        {
+          _mm256_store_si256 ((void *) to, join_rows (cut.low[0], cut.low[1]));
+          to += distance;
+        }
+      for (i = has_power; i < n_moduli; i++, to += distance)
         {
           __m256 reciprocal = _mm256_set1_ps (reciprocals[i]);
           __m256i modulus = _mm256_set1_epi32 ((gint) moduli->modulus[i]);
@@ -83,7 +88,6 @@ cut_half (const AprResidueModuli *moduli,
                 a = _mm256_add_epi32 (a, _mm256_madd_epi16 (cut.digits[0][word], weights));
                 b = _mm256_add_epi32 (b, _mm256_madd_epi16 (cut.digits[1][word], weights));
               }
-          to += distance;
           _mm256_store_si256 ((void *) to,
                               join_rows (reduce (a, reciprocal, modulus), reduce (b, reciprocal, modulus)));
         }

@@ -68,6 +68,8 @@ cut_words (const AprResidueModuli *moduli,
            AprResidueRest *rests)
 {
   guint n_moduli = moduli->n_moduli;
+  /* For which the lowest bits of a number are its residue. */
+  guint has_power = moduli->modulus[0] == 65536;
   float reciprocals[APR_RESIDUE_MODULI];
   gsize n_rests = 0;
   gsize row;
@@ -99,9 +101,12 @@ cut_words (const AprResidueModuli *moduli,
           n_rests += store_rests (copy, STEP, row, rests + n_rests);
         }
 
-      /* The first modulus is 2^16. */
-      _mm512_store_si512 (to, join_rows (whole[0], whole[1]));
-      for (i = 1; i < n_moduli; i++)
+      if (has_power)
+        {
+          _mm512_store_si512 (to, join_rows (whole[0], whole[1]));
+          to += distance;
+        }
+      for (i = has_power; i < n_moduli; i++, to += distance)
         {
           __m512 reciprocal = _mm512_set1_ps (reciprocals[i]);
           __m512i modulus = _mm512_set1_epi16 ((gint16) moduli->modulus[i]);
@@ -116,7 +121,6 @@ cut_words (const AprResidueModuli *moduli,
                 ADD_PAIRS (sums[0], digits[0][word], weights);
                 ADD_PAIRS (sums[1], digits[1][word], weights);
               }
-          to += distance;
           fetch_for_writing ((guintptr) to + LINES_AHEAD * 64);
           _mm512_store_si512 (to, reduce_rows (sums[0], sums[1], reciprocal, modulus));
         }

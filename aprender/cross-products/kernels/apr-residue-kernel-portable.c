@@ -171,6 +171,8 @@ cut_columns (const AprResidueModuli *moduli,
              gsize distance,
              AprResidueRest *rests)
 {
+  /* For which the lowest bits of a number are its residue. */
+  guint has_power = moduli->modulus[0] == 65536;
   float reciprocals[APR_RESIDUE_MODULI];
   gsize n_rests = 0;
   gsize row;
@@ -188,9 +190,12 @@ cut_columns (const AprResidueModuli *moduli,
         cut_row (columns, first, row + i, magic, moduli->n_words, i, &cut);
       n_rests += store_rests (&cut, row, first, rests + n_rests);
 
-      /* The first modulus is 2^16. */
-      *(Four *) (gpointer) to = join_rows (cut.low[0], cut.low[1]);
-      for (i = 1; i < moduli->n_moduli; i++)
+      if (has_power)
+        {
+          *(Four *) (gpointer) to = join_rows (cut.low[0], cut.low[1]);
+          to += distance;
+        }
+      for (i = has_power; i < moduli->n_moduli; i++, to += distance)
         {
           gint32 modulus = (gint32) moduli->modulus[i];
           Four a = splat (0);
@@ -203,7 +208,6 @@ cut_columns (const AprResidueModuli *moduli,
               a += multiply_pairs (cut.digits[0][word], weights);
               b += multiply_pairs (cut.digits[1][word], weights);
             }
-          to += distance;
           *(Four *) (gpointer) to =
             join_rows (reduce (a, reciprocals[i], modulus), reduce (b, reciprocals[i], modulus));
         }

@@ -76,9 +76,9 @@ typedef struct
     const AprResidueColumns *columns, gsize row, gsize n_panels, double rest, double *restrict sums);
 
   /* Writes the residues of h = rint (x 2^s), rows beyond @columns->n_rows as 0, up to a multiple of @step;
-   * those of a modulus are @distance bytes behind those of the one before. @magic has for word d of each column
-   * (1.5 2^52 + apr_residue_moduli_get_bias ()) 2^(24 d - s), aligned to 64 bytes. |h| must be below
-   * 2^max_bits. Returns how many rests there are, and writes them. */
+   * those of a modulus are @distance bytes behind those of the one before. @moduli may be some of all, without the
+   * first. @magic has for word d of each column (1.5 2^52 + apr_residue_moduli_get_bias ()) 2^(24 d - s), aligned
+   * to 64 bytes. |h| must be below 2^max_bits. Returns how many rests there are, and writes them. */
   gsize (*cut) (const AprResidueModuli *moduli,
                 const AprResidueColumns *columns,
                 const double (*magic)[APR_RESIDUE_PANEL],

@@ -54,6 +54,10 @@ apr_residue_moduli_init (AprResidueModuli *self, gsize residue_size, gboolean lo
 /* Finds these constants. */
 void apr_residue_moduli_prepare (AprResidueModuli *self);
 
+/* So many of another's moduli from @first on, with the constants of cutting: their residues are the same. */
+void
+apr_residue_moduli_share (AprResidueModuli *self, const AprResidueModuli *all, guint first, guint n_moduli);
+
 /* What is added to a word of a whole number. */
 double apr_residue_moduli_get_bias (const AprResidueModuli *self, guint word);
 

@@ -325,3 +325,14 @@ apr_residue_moduli_prepare (AprResidueModuli *self)
   mpz_clear (product);
   mpz_clear (cofactor);
 }
+
+void
+apr_residue_moduli_share (AprResidueModuli *self, const AprResidueModuli *all, guint first, guint n_moduli)
+{
+  *self = *all;
+  self->n_moduli = n_moduli;
+  memmove (self->modulus, all->modulus + first, n_moduli * sizeof *all->modulus);
+  memmove (self->weights, all->weights + first, n_moduli * sizeof *all->weights);
+  memmove (self->start, all->start + first, n_moduli * sizeof *all->start);
+  memmove (self->tops, all->tops + first, n_moduli * sizeof *all->tops);
+}
