@@ -43,7 +43,7 @@ test('write-to-file', () => withPath(path => {
 
   // A file is replaced.
   const other = new SafetensorsWriter();
-  other.write_to_file(file, null);
+  other.write_to_file(file, undefined);
   assertEqual(readFile(path), makeFile('{}      '));
 
   const cancellable = new Gio.Cancellable();
@@ -201,6 +201,7 @@ test('write-shards-async', async () => {
   assertEqual(SafetensorsReader.new_from_file(file).get_names(), ['a', 'z']);
   await assertRejects(makeWriter().write_shards_async(directory, '', 16), Gio.IOErrorEnum,
     Gio.IOErrorEnum.INVALID_FILENAME);
+  await assertRejects(makeWriter().write_shards_async(directory, 'model'), TypeError, null, 'arguments required');
   file.delete(null);
   directory.delete(null);
 });

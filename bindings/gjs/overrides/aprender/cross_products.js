@@ -3,14 +3,14 @@
 
 // Apr.CrossProducts.
 
-const {Gio, GLib} = imports.gi;
+const {GLib} = imports.gi;
 
 const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {CrossProducts} = Apr;
-  const {convertArgument, convertProperties, count, defineNames, defineGetter, readCount, readEnum, toTensor, toWeights,
-    updateInSlices} = functions;
+  const {convertArgument, convertProperties, count, defineNames, defineGetter, letOmitCancellable, promisify,
+    promisifySimple, readCount, readEnum, toTensor, toWeights, updateInSlices} = functions;
 
   const readPrecision = precision => readEnum(Apr.Precision, precision, 'precision');
   convertProperties(CrossProducts, {n_features: readCount, n_targets: readCount, n_threads: readCount, precision: readPrecision});
@@ -30,56 +30,25 @@ function extend(Apr, functions) {
     };
   }
 
-  for (const name of ['load_from_file', 'from_bytes'])
-    Gio._promisify(CrossProducts, `${name}_async`, `${name}_finish`);
-  for (const name of ['update', 'save_to_file', 'merge', 'merge_bytes', 'subtract', 'equal', 'to_bytes'])
-    Gio._promisify(CrossProducts.prototype, `${name}_async`, `${name}_finish`);
-
   for (const name of ['merge', 'merge_bytes', 'subtract']) {
-    const method = CrossProducts.prototype[`${name}_async`];
+    const method = promisify(CrossProducts.prototype, name);
     CrossProducts.prototype[`${name}_async`] = async function (other, cancellable = null) {
       await method.call(this, other, PRIORITY, cancellable);
       return this;
     };
   }
 
-  const {load_from_file: loadFromFile} = CrossProducts;
-  CrossProducts.load_from_file = function (file, cancellable = null) {
-    return loadFromFile.call(this, file, cancellable);
-  };
+  letOmitCancellable(CrossProducts, 'load_from_file', 1);
+  letOmitCancellable(CrossProducts.prototype, 'save_to_file', 1);
+  for (const name of ['load_from_file', 'from_bytes'])
+    promisifySimple(CrossProducts, name, 1);
+  for (const [name, nArguments] of [['equal', 1], ['save_to_file', 1], ['to_bytes', 0]])
+    promisifySimple(CrossProducts.prototype, name, nArguments);
 
-  const {save_to_file: saveToFile} = CrossProducts.prototype;
-  CrossProducts.prototype.save_to_file = function (file, cancellable = null) {
-    return saveToFile.call(this, file, cancellable);
-  };
-
-  const loadFromFileAsync = CrossProducts.load_from_file_async;
-  CrossProducts.load_from_file_async = function (file, cancellable = null) {
-    return loadFromFileAsync.call(this, file, PRIORITY, cancellable);
-  };
-
-  const fromBytesAsync = CrossProducts.from_bytes_async;
-  CrossProducts.from_bytes_async = function (bytes, cancellable = null) {
-    return fromBytesAsync.call(this, bytes, PRIORITY, cancellable);
-  };
-
-  const {equal_async: equalAsync, to_bytes_async: toBytesAsync} = CrossProducts.prototype;
-  CrossProducts.prototype.equal_async = function (other, cancellable = null) {
-    return equalAsync.call(this, other, PRIORITY, cancellable);
-  };
-
-  CrossProducts.prototype.to_bytes_async = function (cancellable = null) {
-    return toBytesAsync.call(this, PRIORITY, cancellable);
-  };
-
-  const {update_async: updateAsync, save_to_file_async: saveToFileAsync} = CrossProducts.prototype;
+  const updateAsync = promisify(CrossProducts.prototype, 'update');
   CrossProducts.prototype.update_async = function (X, y, sampleWeight = null, cancellable = null) {
     return updateInSlices(this, X, y, sampleWeight, cancellable,
       tensors => updateAsync.call(this, ...tensors, PRIORITY, cancellable));
-  };
-
-  CrossProducts.prototype.save_to_file_async = function (file, cancellable = null) {
-    return saveToFileAsync.call(this, file, PRIORITY, cancellable);
   };
 
   // They take an address of memory, which nothing in JavaScript has.

@@ -9,8 +9,8 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {DType, Estimator, LinearRegression} = Apr;
-  const {count, defineNames, isHyperParameter, promisify, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights,
-    updateInSlices} = functions;
+  const {count, defineNames, isHyperParameter, letOmitCancellable, promisify, promisifySimple, toShapedArray, toTensor,
+    toTensorInSlices, toTensorsInSlices, toWeights, updateInSlices} = functions;
 
   function showValue(value, pspec) {
     if (pspec.value_type === DType.$gtype)
@@ -73,15 +73,9 @@ function extend(Apr, functions) {
     return scoreAsync.call(this, ...tensors, PRIORITY, cancellable);
   };
 
-  const saveModelAsync = promisify(Estimator.prototype, 'save_to_file');
-  Estimator.prototype.save_to_file_async = function (file, cancellable = null) {
-    return saveModelAsync.call(this, file, PRIORITY, cancellable);
-  };
-
-  const saveModel = Estimator.prototype.save_to_file;
-  Estimator.prototype.save_to_file = function (file, cancellable = null) {
-    return saveModel.call(this, file, cancellable);
-  };
+  letOmitCancellable(Estimator.prototype, 'save_to_file', 1);
+  promisifySimple(Estimator.prototype, 'save_to_file', 1);
+  promisifySimple(Estimator.prototype, 'to_bytes', 0);
 
   const loadModel = Estimator.load_from_file;
   Estimator.load_from_file = function (file, cancellable = null) {
@@ -94,11 +88,6 @@ function extend(Apr, functions) {
       return createAsync.call(Estimator, this, source, PRIORITY, cancellable);
     };
   }
-
-  const toBytesAsync = promisify(Estimator.prototype, 'to_bytes');
-  Estimator.prototype.to_bytes_async = function (cancellable = null) {
-    return toBytesAsync.call(this, PRIORITY, cancellable);
-  };
 
   Estimator.prototype.predict = function (X) {
     // A class of a script may return a tensor that it keeps.

@@ -9,8 +9,9 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {Estimator, LinearRegression} = Apr;
-  const {convertArgument, convertProperties, defineGetter, describe, findShape, flatten, isList, isTypedArray, promisify, readBoolean,
-    readCount, readEnum, readNumber, toEnum, toShapedArray, toTensor, toTensorInSlices, toTensorsInSlices, toWeights, updateInSlices} = functions;
+  const {convertArgument, convertProperties, defineGetter, describe, findShape, flatten, isList, isTypedArray,
+    promisify, promisifySimple, readBoolean, readCount, readEnum, readNumber, toEnum, toShapedArray, toTensor,
+    toTensorInSlices, toTensorsInSlices, toWeights, updateInSlices} = functions;
 
   function readAlpha(value, what) {
     if (isList(value))
@@ -134,15 +135,8 @@ function extend(Apr, functions) {
     return getStatisticsAsync.call(this, target, PRIORITY, cancellable);
   };
 
-  const summaryAsync = promisify(LinearRegression.prototype, 'summary');
-  LinearRegression.prototype.summary_async = function (cancellable = null) {
-    return summaryAsync.call(this, PRIORITY, cancellable);
-  };
-
-  const computeConditionNumberAsync = promisify(LinearRegression.prototype, 'compute_condition_number');
-  LinearRegression.prototype.compute_condition_number_async = function (cancellable = null) {
-    return computeConditionNumberAsync.call(this, PRIORITY, cancellable);
-  };
+  for (const name of ['summary', 'compute_condition_number'])
+    promisifySimple(LinearRegression.prototype, name, 0);
 
   const predictIntervalAsync = promisify(LinearRegression.prototype, 'predict_interval');
   LinearRegression.prototype.predict_interval_async = async function (X, level = 0.95,

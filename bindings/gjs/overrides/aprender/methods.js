@@ -3,7 +3,7 @@
 
 // How methods are changed.
 
-const {Gio} = imports.gi;
+const {Gio, GLib} = imports.gi;
 
 function getFunctions(Apr, functions) {
   const {describe} = functions;
@@ -30,6 +30,25 @@ function getFunctions(Apr, functions) {
   function promisify(prototype, name) {
     Gio._promisify(prototype, `${name}_async`, `${name}_finish`);
     return prototype[`${name}_async`];
+  }
+
+  // Calls a method with its first n arguments, what a script never gives, and the cancellable, which a script may leave
+  // out. Where there are fewer than n, GJS says so: in their places it would take undefined for 0.
+  function complete(method, n, ...implicit) {
+    return function (...args) {
+      const [cancellable = null] = args.splice(n);
+      return method.call(this, ...args, ...args.length === n ? [...implicit, cancellable] : []);
+    };
+  }
+
+  // Lets scripts call a function with so many arguments without its cancellable.
+  function letOmitCancellable(object, name, nArguments) {
+    object[name] = complete(object[name], nArguments);
+  }
+
+  // Makes promises of a method, and lets scripts call it with so many arguments, without a priority or a cancellable.
+  function promisifySimple(object, name, nArguments) {
+    object[`${name}_async`] = complete(promisify(object, name), nArguments, GLib.PRIORITY_DEFAULT);
   }
 
   // The value of an enumeration, which may be a string: its name in small letters. GJS would make 0 of any string.
@@ -109,6 +128,6 @@ function getFunctions(Apr, functions) {
     }
   }
 
-  return {convertArgument, convertProperties, defineNames, defineGetter, promisify, readBoolean, readCount, readEnum,
-    readNumber, toEnum};
+  return {convertArgument, convertProperties, defineNames, defineGetter, letOmitCancellable, promisify, promisifySimple,
+    readBoolean, readCount, readEnum, readNumber, toEnum};
 }

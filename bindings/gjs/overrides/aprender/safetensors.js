@@ -3,40 +3,19 @@
 
 // Apr.SafetensorsReader and Apr.SafetensorsWriter.
 
-const {Gio, GLib} = imports.gi;
-
-const PRIORITY = GLib.PRIORITY_DEFAULT;
+const {GLib} = imports.gi;
 
 function extend(Apr, functions) {
   const {SafetensorsReader, SafetensorsWriter} = Apr;
-  const {checkShape, convertProperties, defineGetter, readEnum, toTensor} = functions;
+  const {checkShape, convertProperties, defineGetter, letOmitCancellable, promisifySimple, readEnum, toTensor} = functions;
 
   convertProperties(SafetensorsReader, {load_mode: mode => readEnum(Apr.SafetensorsLoadMode, mode, 'load_mode')});
 
-  const newFromFile = SafetensorsReader.new_from_file;
-  SafetensorsReader.new_from_file = function (file, cancellable = null) {
-    return newFromFile.call(this, file, cancellable);
-  };
-
-  const newFromStream = SafetensorsReader.new_from_stream;
-  SafetensorsReader.new_from_stream = function (stream, cancellable = null) {
-    return newFromStream.call(this, stream, cancellable);
-  };
-
-  Gio._promisify(SafetensorsReader, 'new_from_file_async', 'new_from_file_finish');
-  const newFromFileAsync = SafetensorsReader.new_from_file_async;
-  SafetensorsReader.new_from_file_async = function (file, cancellable = null) {
-    return newFromFileAsync.call(this, file, PRIORITY, cancellable);
-  };
-
-  for (const [name, nArguments] of [['get_tensor', 1], ['get_slice', 2]]) {
-    Gio._promisify(SafetensorsReader.prototype, `${name}_async`, `${name}_finish`);
-    const get = SafetensorsReader.prototype[`${name}_async`];
-    SafetensorsReader.prototype[`${name}_async`] = function (...args) {
-      const [cancellable = null] = args.splice(nArguments);
-      return get.call(this, ...args, PRIORITY, cancellable);
-    };
-  }
+  for (const name of ['new_from_file', 'new_from_stream'])
+    letOmitCancellable(SafetensorsReader, name, 1);
+  promisifySimple(SafetensorsReader, 'new_from_file', 1);
+  promisifySimple(SafetensorsReader.prototype, 'get_tensor', 1);
+  promisifySimple(SafetensorsReader.prototype, 'get_slice', 2);
 
   // A reader that was made with properties opens its file when it is first used, and that is where the error comes from.
   for (const name of ['get_names', 'get_names_in_file_order', 'has_tensor', 'get_dtype', 'get_shape', 'get_size',
@@ -74,33 +53,9 @@ function extend(Apr, functions) {
     return declareTensor.call(this, name, readEnum(Apr.DType, dtype, 'dtype'), checkShape(shape));
   };
 
-  // The cancellable is optional.
   for (const [name, nArguments] of [['write_to_file', 1], ['write_to_stream', 1], ['write_shards', 3]]) {
-    const write = SafetensorsWriter.prototype[name];
-    SafetensorsWriter.prototype[name] = function (...args) {
-      return write.call(this, ...args, ...args.length === nArguments ? [null] : []);
-    };
+    letOmitCancellable(SafetensorsWriter.prototype, name, nArguments);
+    promisifySimple(SafetensorsWriter.prototype, name, nArguments);
   }
-
-  for (const name of ['write_to_file', 'write_to_bytes', 'write_to_stream', 'write_shards'])
-    Gio._promisify(SafetensorsWriter.prototype, `${name}_async`, `${name}_finish`);
-
-  const {write_to_file_async: writeToFileAsync, write_to_bytes_async: writeToBytesAsync,
-    write_to_stream_async: writeToStreamAsync, write_shards_async: writeShardsAsync} = SafetensorsWriter.prototype;
-
-  SafetensorsWriter.prototype.write_to_file_async = function (file, cancellable = null) {
-    return writeToFileAsync.call(this, file, PRIORITY, cancellable);
-  };
-
-  SafetensorsWriter.prototype.write_to_bytes_async = function (cancellable = null) {
-    return writeToBytesAsync.call(this, PRIORITY, cancellable);
-  };
-
-  SafetensorsWriter.prototype.write_to_stream_async = function (stream, cancellable = null) {
-    return writeToStreamAsync.call(this, stream, PRIORITY, cancellable);
-  };
-
-  SafetensorsWriter.prototype.write_shards_async = function (folder, prefix, maxShardSize, cancellable = null) {
-    return writeShardsAsync.call(this, folder, prefix, maxShardSize, PRIORITY, cancellable);
-  };
+  promisifySimple(SafetensorsWriter.prototype, 'write_to_bytes', 0);
 }

@@ -9,34 +9,19 @@ const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
   const {TableReader} = Apr;
-  const {collectGarbage, countTensor, promisify} = functions;
+  const {collectGarbage, countTensor, letOmitCancellable, promisify, promisifySimple} = functions;
 
-  const newForFile = TableReader.new_for_file;
-  TableReader.new_for_file = function (file, cancellable = null) {
-    return newForFile.call(this, file, cancellable);
-  };
+  letOmitCancellable(TableReader, 'new_for_file', 1);
+  for (const [name, nArguments] of [['read_names', 0], ['read_categories', 1]]) {
+    letOmitCancellable(TableReader.prototype, name, nArguments);
+    promisifySimple(TableReader.prototype, name, nArguments);
+  }
 
-  const {read_names: readNames, read: readRows} = TableReader.prototype;
-  TableReader.prototype.read_names = function (cancellable = null) {
-    return readNames.call(this, cancellable);
-  };
-  const readNamesAsync = promisify(TableReader.prototype, 'read_names');
-  TableReader.prototype.read_names_async = function (cancellable = null) {
-    return readNamesAsync.call(this, PRIORITY, cancellable);
-  };
+  const {read: readRows} = TableReader.prototype;
   TableReader.prototype.read = function (cancellable = null) {
     collectGarbage();
     const [hasRows, ...tensors] = readRows.call(this, cancellable);
     return hasRows ? tensors.map(countTensor) : null;
-  };
-
-  const {read_categories: readCategories} = TableReader.prototype;
-  TableReader.prototype.read_categories = function (columns, cancellable = null) {
-    return readCategories.call(this, columns, cancellable);
-  };
-  const readCategoriesAsync = promisify(TableReader.prototype, 'read_categories');
-  TableReader.prototype.read_categories_async = function (columns, cancellable = null) {
-    return readCategoriesAsync.call(this, columns, PRIORITY, cancellable);
   };
 
   const readAsync = promisify(TableReader.prototype, 'read');
