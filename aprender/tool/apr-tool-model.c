@@ -21,6 +21,18 @@ apr_tool_check_sums (AprLinearRegression *model, const char *name, GError **erro
 }
 
 gboolean
+apr_tool_check_output (const char *command, const char *output, AprToolStatus *status)
+{
+  if (output != NULL && strcmp (output, "-") != 0)
+    return TRUE;
+
+  *status = output == NULL
+            ? apr_tool_usage_error (command, "--output FILE is missing")
+            : apr_tool_usage_error (command, "--output needs a file: the standard output takes the summary");
+  return FALSE;
+}
+
+gboolean
 apr_tool_save_model (AprEstimator *model, const char *path, GError **error)
 {
   gboolean is_saved;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <aprender/aprender.h>
+#include "aprender/tool/apr-tool.h"
 
 G_BEGIN_DECLS
 
 /* Whether a model, which messages call @name, has the sums of its data. */
 gboolean apr_tool_check_sums (AprLinearRegression *model, const char *name, GError **error);
+
+/* Whether a model can be written to what --output names, %NULL where it is missing; otherwise @status says how the
+ * program ends. */
+gboolean apr_tool_check_output (const char *command, const char *output, AprToolStatus *status);
 
 /* Saves a model. Who interrupts that finds no temporary file. */
 gboolean apr_tool_save_model (AprEstimator *model, const char *path, GError **error);

@@ -5,6 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+gboolean
+apr_tool_is_safetensors (const char *path)
+{
+  return g_str_has_suffix (path, ".safetensors") || g_str_has_suffix (path, ".safetensors.index.json");
+}
+
 static GBytes *
 read_standard_input (GError **error)
 {

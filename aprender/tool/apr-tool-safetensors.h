@@ -5,6 +5,9 @@
 
 G_BEGIN_DECLS
 
+/* Whether a file is called as SafeTensors files, or indices of their shards, are. */
+gboolean apr_tool_is_safetensors (const char *path);
+
 /* @path is “-” for the standard input. */
 AprSafetensorsReader *apr_tool_open_safetensors (const char *path, GError **error);
 

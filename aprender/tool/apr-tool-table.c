@@ -11,14 +11,10 @@
 #include <gio/gunixinputstream.h>
 #include <glib/gstdio.h>
 
-#include "aprender/tool/apr-tool-rows.h"
+#include "aprender/tool/apr-tool-progress.h"
+#include "aprender/tool/apr-tool-safetensors.h"
+#include "aprender/tool/apr-tool-tensor-table.h"
 #include "aprender/tool/apr-tool-text.h"
-
-char *
-apr_tool_table_get_display_name (const char *path)
-{
-  return strcmp (path, "-") == 0 ? g_strdup ("standard input") : g_filename_display_name (path);
-}
 
 gboolean
 apr_tool_table_check_columns (const char *command, const AprToolColumns *columns, AprToolStatus *status)
@@ -63,12 +59,12 @@ AprTableReader *
 apr_tool_table_open (const char *path, const AprToolTableOptions *options, GError **error)
 {
   gboolean standard_input = strcmp (path, "-") == 0;
-  g_autofree char *name = apr_tool_table_get_display_name (path);
+  g_autofree char *name = apr_tool_get_display_name (path);
   AprTableReader *reader;
 
   if (apr_tool_is_safetensors (path))
     {
-      g_autoptr (GInputStream) stream = apr_tool_rows_open (path, error);
+      g_autoptr (GInputStream) stream = apr_tool_tensor_table_open (path, error);
 
       if (stream == NULL)
         return NULL;
@@ -116,6 +112,32 @@ apr_tool_table_open (const char *path, const AprToolTableOptions *options, GErro
   apr_table_reader_set_drop_missing (reader, options->drop_missing);
 
   return reader;
+}
+
+gboolean
+apr_tool_table_read_all (AprTableReader *reader, AprToolTableFunc func, gpointer data, GError **error)
+{
+  AprToolProgress progress = apr_tool_progress_start ();
+  g_autoptr (GError) local_error = NULL;
+  AprTensor *x;
+  AprTensor *y;
+  AprTensor *weight;
+
+  while (local_error == NULL && apr_table_reader_read (reader, &x, &y, &weight, NULL, &local_error))
+    {
+      if (!func (reader, x, y, weight, data, &local_error))
+        g_prefix_error (&local_error, "%s: ", apr_table_reader_get_name (reader));
+      apr_tool_progress_show (&progress, reader);
+      apr_tensor_unref (x);
+      g_clear_pointer (&y, apr_tensor_unref);
+      g_clear_pointer (&weight, apr_tensor_unref);
+    }
+  apr_tool_progress_end (&progress);
+  if (local_error == NULL)
+    return TRUE;
+
+  g_propagate_error (error, g_steal_pointer (&local_error));
+  return FALSE;
 }
 
 void

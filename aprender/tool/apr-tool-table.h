@@ -53,14 +53,19 @@ gboolean apr_tool_table_check_target_and_weight (const char *command,
 /* @path is “-” for the standard input. */
 AprTableReader *apr_tool_table_open (const char *path, const AprToolTableOptions *options, GError **error);
 
+/* Uses some rows of a table. @y and @weight are %NULL where the reader has no such columns. */
+typedef gboolean (*AprToolTableFunc) (
+  AprTableReader *reader, AprTensor *x, AprTensor *y, AprTensor *weight, gpointer data, GError **error);
+
+/* Calls @func for all rows of a table, some at a time, and shows the progress. */
+gboolean
+apr_tool_table_read_all (AprTableReader *reader, AprToolTableFunc func, gpointer data, GError **error);
+
 /* Says on the standard error how many rows have been passed over, where any have. */
 void apr_tool_table_report_dropped (AprTableReader *reader);
 
 /* Says on the standard error how many columns are left out because they have no name, where any are. */
 void apr_tool_table_report_unnamed (AprTableReader *reader);
-
-/* What messages call a file of the command line. */
-char *apr_tool_table_get_display_name (const char *path);
 
 /* Selects the features of a model. One without names takes the columns that have names, as they stand. */
 gboolean apr_tool_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error);

@@ -51,6 +51,12 @@ apr_tool_escape_lines (const char *text)
   return escape (text, TRUE);
 }
 
+char *
+apr_tool_get_display_name (const char *path)
+{
+  return strcmp (path, "-") == 0 ? g_strdup ("standard input") : g_filename_display_name (path);
+}
+
 /* How many cells of a terminal a text fills. */
 gsize
 apr_tool_get_width (const char *text)
@@ -79,8 +85,8 @@ apr_tool_append_padded (GString *string, const char *text, gsize width)
     g_string_append_c (string, ' ');
 }
 
-static int
-compare_names (gconstpointer a, gconstpointer b)
+int
+apr_tool_compare_texts (gconstpointer a, gconstpointer b)
 {
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
@@ -93,8 +99,8 @@ apr_tool_find_other (char **names, char **others)
   gsize n = g_strv_length (others);
   g_autofree char **known = g_memdup2 (others, (n + 1) * sizeof *others);
 
-  qsort (known, n, sizeof *known, compare_names);
-  while (*names != NULL && bsearch (names, known, n, sizeof *known, compare_names) != NULL)
+  qsort (known, n, sizeof *known, apr_tool_compare_texts);
+  while (*names != NULL && bsearch (names, known, n, sizeof *known, apr_tool_compare_texts) != NULL)
     names++;
 
   return *names;

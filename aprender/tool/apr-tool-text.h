@@ -10,8 +10,15 @@ G_BEGIN_DECLS
 
 char *apr_tool_escape (const char *text);
 char *apr_tool_escape_lines (const char *text);
+
+/* What messages call a file of the command line, which is “-” for the standard input. */
+char *apr_tool_get_display_name (const char *path);
+
 gsize apr_tool_get_width (const char *text);
 void apr_tool_append_padded (GString *string, const char *text, gsize width);
+
+/* Compares what two pointers to strings point to, as g_ptr_array_sort() and qsort() need it. */
+int apr_tool_compare_texts (gconstpointer a, gconstpointer b);
 
 /* Returns: (nullable): the first of the names that is none of the others. */
 const char *apr_tool_find_other (char **names, char **others);

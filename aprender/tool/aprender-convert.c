@@ -7,6 +7,7 @@
 #include "aprender/tool/apr-npz.h"
 #include "aprender/tool/apr-tool-interrupt.h"
 #include "aprender/tool/apr-tool-output.h"
+#include "aprender/tool/apr-tool-safetensors.h"
 #include "aprender/tool/apr-tool.h"
 
 typedef struct
@@ -59,7 +60,7 @@ contents_take (Contents *self, const char *name, AprTensor *tensor)
 static Format
 get_format (const char *path)
 {
-  if (g_str_has_suffix (path, ".safetensors") || g_str_has_suffix (path, ".safetensors.index.json"))
+  if (apr_tool_is_safetensors (path))
     return SAFETENSORS;
   return g_str_has_suffix (path, ".npy") ? NPY : g_str_has_suffix (path, ".npz") ? NPZ : UNKNOWN;
 }

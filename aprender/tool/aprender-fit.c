@@ -5,7 +5,6 @@
 
 #include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-output.h"
-#include "aprender/tool/apr-tool-progress.h"
 #include "aprender/tool/apr-tool-table.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
@@ -104,17 +103,8 @@ check_options (char **paths, const FitOptions *options, AprDType *dtype, AprTool
       *status = apr_tool_usage_error ("fit", "--target COLUMN is missing");
       return FALSE;
     }
-  if (options->output == NULL)
-    {
-      *status = apr_tool_usage_error ("fit", "--output FILE is missing");
-      return FALSE;
-    }
-  if (strcmp (options->output, "-") == 0)
-    {
-      *status = apr_tool_usage_error ("fit", "--output needs a file: the standard output takes the summary");
-      return FALSE;
-    }
-
+  if (!apr_tool_check_output ("fit", options->output, status))
+    return FALSE;
   if (!isfinite (options->alpha) || options->alpha < 0)
     {
       *status =
@@ -179,12 +169,6 @@ list_columns (AprTableReader *reader, const FitOptions *options, GError **error)
   return g_strv_builder_end (builder);
 }
 
-static int
-compare_names (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
-
 /* The features that --one-hot makes of all tables, sorted. */
 static char **
 list_categories (char **paths, const FitOptions *options, GError **error)
@@ -208,7 +192,7 @@ list_categories (char **paths, const FitOptions *options, GError **error)
         g_ptr_array_add (names, g_steal_pointer (&found[j]));
     }
 
-  g_ptr_array_sort (names, compare_names);
+  g_ptr_array_sort (names, apr_tool_compare_texts);
   for (i = 0; i < names->len; i++)
     if (i == 0 || strcmp (g_ptr_array_index (names, i - 1), g_ptr_array_index (names, i)) != 0)
       g_strv_builder_add (builder, g_ptr_array_index (names, i));
@@ -310,47 +294,40 @@ has_positive_weight (AprTensor *weight)
   return FALSE;
 }
 
-/* Adds a table to the cross products, which the first table makes. */
+/* Adds some rows to the cross products, which the first ones make. */
+static gboolean
+add_rows (
+  AprTableReader *reader, AprTensor *x, AprTensor *y, AprTensor *weight, gpointer data, GError **error)
+{
+  Tables *self = data;
+  const char *const *features = apr_table_reader_get_features (reader);
+  const char *const *targets = apr_table_reader_get_targets (reader);
+
+  if (self->sums == NULL)
+    {
+      self->sums =
+        apr_cross_products_new (g_strv_length ((char **) features), g_strv_length ((char **) targets), error);
+      if (self->sums == NULL || !apr_cross_products_set_feature_names (self->sums, features, error))
+        return FALSE;
+    }
+  self->weighted = self->weighted || weight == NULL || has_positive_weight (weight);
+
+  return apr_cross_products_update (self->sums, x, y, weight, NULL, error);
+}
+
 static gboolean
 add_table (Tables *self, const char *path, const FitOptions *options, gboolean is_last, GError **error)
 {
   g_autoptr (AprTableReader) reader = apr_tool_table_open (path, &options->table, error);
-  AprToolProgress progress = apr_tool_progress_start ();
-  AprTensor *x;
-  AprTensor *y;
-  AprTensor *weight;
-  g_autoptr (GError) local_error = NULL;
 
-  if (reader == NULL || !select_columns (self, reader, options, is_last, error))
+  if (reader == NULL || !select_columns (self, reader, options, is_last, error) ||
+      !apr_tool_table_read_all (reader, add_rows, self, error))
     return FALSE;
 
-  while (local_error == NULL && apr_table_reader_read (reader, &x, &y, &weight, NULL, &local_error))
+  if (!self->weighted)
     {
-      const char *const *features = apr_table_reader_get_features (reader);
-
-      if (self->sums == NULL)
-        {
-          self->sums = apr_cross_products_new (g_strv_length ((char **) features),
-                                               g_strv_length (options->targets), &local_error);
-          if (self->sums != NULL)
-            apr_cross_products_set_feature_names (self->sums, features, &local_error);
-        }
-      if (local_error == NULL && !apr_cross_products_update (self->sums, x, y, weight, NULL, &local_error))
-        g_prefix_error (&local_error, "%s: ", apr_table_reader_get_name (reader));
-      self->weighted = self->weighted || weight == NULL || has_positive_weight (weight);
-      apr_tool_progress_show (&progress, reader);
-      apr_tensor_unref (x);
-      apr_tensor_unref (y);
-      g_clear_pointer (&weight, apr_tensor_unref);
-    }
-  apr_tool_progress_end (&progress);
-
-  if (local_error == NULL && !self->weighted)
-    g_set_error (&local_error, APR_ERROR, APR_ERROR_WEIGHTS, "%s: column “%s”: no weight is above 0",
-                 apr_table_reader_get_name (reader), options->weight);
-  if (local_error != NULL)
-    {
-      g_propagate_error (error, g_steal_pointer (&local_error));
+      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "%s: column “%s”: no weight is above 0",
+                   apr_table_reader_get_name (reader), options->weight);
       return FALSE;
     }
   if (options->features == NULL)
@@ -387,7 +364,7 @@ fit_and_save (
     scores = apr_linear_regression_score_cross_products (model, tables.sums, error);
   if (scores == NULL)
     {
-      g_autofree char *name = apr_tool_table_get_display_name (paths[0]);
+      g_autofree char *name = apr_tool_get_display_name (paths[0]);
 
       g_prefix_error (error, "%s: ", name);
       return NULL;

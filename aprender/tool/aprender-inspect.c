@@ -8,19 +8,13 @@
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
-static int
-compare_keys (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
-
 static const char **
 list_keys (GHashTable *metadata, guint *n_keys)
 {
   const char **keys = (const char **) g_hash_table_get_keys_as_array (metadata, n_keys);
 
   if (*n_keys > 1)
-    qsort (keys, *n_keys, sizeof (const char *), compare_keys);
+    qsort (keys, *n_keys, sizeof (const char *), apr_tool_compare_texts);
 
   return keys;
 }
@@ -70,12 +64,10 @@ describe_as_json (AprSafetensorsReader *reader, GError **error)
 
       json_builder_set_member_name (builder, names[i]);
       json_builder_begin_object (builder);
-      json_builder_set_member_name (builder, "dtype");
-      json_builder_add_string_value (builder, apr_dtype_to_string (dtype));
+      apr_tool_json_add_text (builder, "dtype", apr_dtype_to_string (dtype));
       if (!add_shape (builder, reader, names[i], error))
         return NULL;
-      json_builder_set_member_name (builder, "bytes");
-      json_builder_add_int_value (builder, (gint64) apr_safetensors_reader_get_size (reader, names[i], NULL));
+      apr_tool_json_add_count (builder, "bytes", apr_safetensors_reader_get_size (reader, names[i], NULL));
       json_builder_end_object (builder);
     }
   json_builder_end_object (builder);
@@ -83,10 +75,7 @@ describe_as_json (AprSafetensorsReader *reader, GError **error)
   json_builder_set_member_name (builder, "metadata");
   json_builder_begin_object (builder);
   for (i = 0; i < n_keys; i++)
-    {
-      json_builder_set_member_name (builder, keys[i]);
-      json_builder_add_string_value (builder, g_hash_table_lookup (metadata, keys[i]));
-    }
+    apr_tool_json_add_text (builder, keys[i], g_hash_table_lookup (metadata, keys[i]));
   json_builder_end_object (builder);
   json_builder_end_object (builder);
 

@@ -196,11 +196,10 @@ run (char **arguments, gpointer data)
   const MergeOptions *options = data;
   g_autofree char *text = NULL;
   g_autoptr (GError) error = NULL;
+  AprToolStatus status;
 
-  if (options->output == NULL)
-    return apr_tool_usage_error ("merge", "--output FILE is missing");
-  if (strcmp (options->output, "-") == 0)
-    return apr_tool_usage_error ("merge", "--output needs a file: the standard output takes the summary");
+  if (!apr_tool_check_output ("merge", options->output, &status))
+    return status;
 
   text = merge (arguments, options, &error);
   if (text == NULL)

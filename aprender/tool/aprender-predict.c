@@ -7,7 +7,6 @@
 #include "aprender/tool/apr-tool-json.h"
 #include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-output.h"
-#include "aprender/tool/apr-tool-progress.h"
 #include "aprender/tool/apr-tool-table.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
@@ -32,6 +31,15 @@ static const AprToolOption options_of_predict[] = {
   APR_TOOL_JSON_OPTION (PredictOptions),
   { NULL },
 };
+
+/* How rows are predicted, and where to. It owns nothing. */
+typedef struct
+{
+  AprLinearRegression *model;
+  const PredictOptions *options;
+  double level;
+  FILE *stream;
+} Prediction;
 
 /* What is known of some rows. */
 typedef struct
@@ -131,21 +139,18 @@ print_json (const Batch *batch, FILE *stream)
 }
 
 static gboolean
-predict_batch (AprLinearRegression *model,
-               AprTensor *x,
-               const PredictOptions *options,
-               double level,
-               Batch *batch,
-               GError **error)
+predict_batch (const Prediction *self, AprTensor *x, Batch *batch, GError **error)
 {
-  batch->predictions = apr_estimator_predict (APR_ESTIMATOR (model), x, error);
-  if (batch->predictions == NULL || options->interval == NULL)
+  const char *interval = self->options->interval;
+
+  batch->predictions = apr_estimator_predict (APR_ESTIMATOR (self->model), x, error);
+  if (batch->predictions == NULL || interval == NULL)
     return batch->predictions != NULL;
 
   return apr_linear_regression_predict_interval (
-    model, x, level,
-    strcmp (options->interval, "confidence") == 0 ? APR_INTERVAL_CONFIDENCE : APR_INTERVAL_PREDICTION,
-    &batch->lower, &batch->upper, error);
+    self->model, x, self->level,
+    strcmp (interval, "confidence") == 0 ? APR_INTERVAL_CONFIDENCE : APR_INTERVAL_PREDICTION, &batch->lower,
+    &batch->upper, error);
 }
 
 /* What is too large for the dtype of the predictions is no answer. */
@@ -174,6 +179,23 @@ check_range (AprTensor *predictions, AprTableReader *reader, GError **error)
   return TRUE;
 }
 
+static gboolean
+predict_rows (
+  AprTableReader *reader, AprTensor *x, AprTensor *y, AprTensor *weight, gpointer data, GError **error)
+{
+  const Prediction *self = data;
+  g_auto (Batch) batch = { NULL };
+
+  if (!predict_batch (self, x, &batch, error) || !check_range (batch.predictions, reader, error))
+    return FALSE;
+  if (self->options->json)
+    print_json (&batch, self->stream);
+  else
+    print_lines (&batch, self->stream);
+
+  return TRUE;
+}
+
 /* Predicts for some rows at a time, so that the table may be of any length. */
 static gboolean
 predict (AprLinearRegression *model,
@@ -183,33 +205,13 @@ predict (AprLinearRegression *model,
          FILE *stream,
          GError **error)
 {
-  AprToolProgress progress = apr_tool_progress_start ();
-  g_autoptr (GError) local_error = NULL;
-  AprTensor *x;
+  Prediction prediction = { model, options, level, stream };
 
-  while (local_error == NULL && apr_table_reader_read (reader, &x, NULL, NULL, NULL, &local_error))
-    {
-      g_auto (Batch) batch = { NULL };
+  if (!apr_tool_table_read_all (reader, predict_rows, &prediction, error))
+    return FALSE;
+  apr_tool_table_report_dropped (reader);
 
-      if (!predict_batch (model, x, options, level, &batch, &local_error) ||
-          !check_range (batch.predictions, reader, &local_error))
-        g_prefix_error (&local_error, "%s: ", apr_table_reader_get_name (reader));
-      else if (options->json)
-        print_json (&batch, stream);
-      else
-        print_lines (&batch, stream);
-      apr_tool_progress_show (&progress, reader);
-      apr_tensor_unref (x);
-    }
-  apr_tool_progress_end (&progress);
-  if (local_error == NULL)
-    {
-      apr_tool_table_report_dropped (reader);
-      return TRUE;
-    }
-
-  g_propagate_error (error, g_steal_pointer (&local_error));
-  return FALSE;
+  return TRUE;
 }
 
 static gboolean

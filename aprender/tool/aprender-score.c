@@ -5,7 +5,6 @@
 
 #include "aprender/base/apr-number-private.h"
 #include "aprender/tool/apr-tool-json.h"
-#include "aprender/tool/apr-tool-progress.h"
 #include "aprender/tool/apr-tool-table.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
@@ -31,6 +30,7 @@ static const AprToolOption options_of_score[] = {
 /* What is summed over the rows. */
 typedef struct
 {
+  AprEstimator *model; /* (unowned) */
   gsize n_targets;
   AprCrossProducts *cross_products;
   double *squares; /* of the residuals, for each target */
@@ -49,9 +49,11 @@ sums_clear (Sums *self)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Sums, sums_clear)
 
 static gboolean
-add_batch (Sums *self, AprEstimator *model, AprTensor *x, AprTensor *y, AprTensor *weight, GError **error)
+add_rows (
+  AprTableReader *reader, AprTensor *x, AprTensor *y, AprTensor *weight, gpointer data, GError **error)
 {
-  g_autoptr (AprTensor) predictions = apr_estimator_predict (model, x, error);
+  Sums *self = data;
+  g_autoptr (AprTensor) predictions = apr_estimator_predict (self->model, x, error);
   gsize n_values = apr_tensor_get_n_elements (y);
   gsize i;
 
@@ -72,35 +74,19 @@ add_batch (Sums *self, AprEstimator *model, AprTensor *x, AprTensor *y, AprTenso
 }
 
 static gboolean
-add_table (Sums *self, AprEstimator *model, AprTableReader *reader, GError **error)
+add_table (Sums *self, AprTableReader *reader, GError **error)
 {
-  AprToolProgress progress = apr_tool_progress_start ();
-  g_autoptr (GError) local_error = NULL;
-  AprTensor *x;
-  AprTensor *y;
-  AprTensor *weight;
-
-  while (local_error == NULL && apr_table_reader_read (reader, &x, &y, &weight, NULL, &local_error))
+  if (!apr_tool_table_read_all (reader, add_rows, self, error))
+    return FALSE;
+  if (!(self->weights > 0))
     {
-      if (!add_batch (self, model, x, y, weight, &local_error))
-        g_prefix_error (&local_error, "%s: ", apr_table_reader_get_name (reader));
-      apr_tool_progress_show (&progress, reader);
-      apr_tensor_unref (x);
-      apr_tensor_unref (y);
-      g_clear_pointer (&weight, apr_tensor_unref);
+      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "%s: no weight is above 0",
+                   apr_table_reader_get_name (reader));
+      return FALSE;
     }
-  apr_tool_progress_end (&progress);
-  if (local_error == NULL && !(self->weights > 0))
-    g_set_error (&local_error, APR_ERROR, APR_ERROR_WEIGHTS, "%s: no weight is above 0",
-                 apr_table_reader_get_name (reader));
-  if (local_error == NULL)
-    {
-      apr_tool_table_report_dropped (reader);
-      return TRUE;
-    }
+  apr_tool_table_report_dropped (reader);
 
-  g_propagate_error (error, g_steal_pointer (&local_error));
-  return FALSE;
+  return TRUE;
 }
 
 static void
@@ -171,11 +157,12 @@ score (Sums *self, const char *path, const ScoreOptions *options, AprLinearRegre
       !apr_tool_table_select_targets (reader, estimator, options->targets, error))
     return NULL;
   apr_table_reader_set_weight (reader, options->weight);
+  self->model = estimator;
   self->squares = g_new0 (double, self->n_targets);
   self->moduli = g_new0 (double, self->n_targets);
   self->cross_products =
     apr_cross_products_new (apr_estimator_get_n_features (estimator), self->n_targets, error);
-  if (self->cross_products == NULL || !add_table (self, estimator, reader, error))
+  if (self->cross_products == NULL || !add_table (self, reader, error))
     return NULL;
 
   scores = apr_linear_regression_score_cross_products (model, self->cross_products, error);

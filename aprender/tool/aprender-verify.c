@@ -112,8 +112,7 @@ print_verdict (const char *name, gsize n_tensors, guint64 n_bytes, const char *w
 static AprToolStatus
 verify (const char *path, JsonBuilder *builder)
 {
-  g_autofree char *name =
-    strcmp (path, "-") == 0 ? g_strdup ("standard input") : g_filename_display_name (path);
+  g_autofree char *name = apr_tool_get_display_name (path);
   g_autoptr (GError) error = NULL;
   g_autoptr (AprSafetensorsReader) reader = apr_tool_open_safetensors (path, &error);
   const char *const *names = reader != NULL ? apr_safetensors_reader_get_names (reader) : NULL;

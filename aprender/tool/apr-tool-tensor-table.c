@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "aprender/tool/apr-tool-rows.h"
+#include "aprender/tool/apr-tool-tensor-table.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,17 +25,17 @@ typedef struct
   gsize next_row;
   GString *text; /* rows that have been made */
   gsize n_read;  /* how many of its bytes have been handed out */
-} AprToolRows;
+} AprToolTensorTable;
 
-typedef GInputStreamClass AprToolRowsClass;
+typedef GInputStreamClass AprToolTensorTableClass;
 
-static GType apr_tool_rows_get_type (void);
+static GType apr_tool_tensor_table_get_type (void);
 
-G_DEFINE_TYPE (AprToolRows, apr_tool_rows, G_TYPE_INPUT_STREAM)
+G_DEFINE_TYPE (AprToolTensorTable, apr_tool_tensor_table, G_TYPE_INPUT_STREAM)
 
 /* Integers of 64 bits do not become doubles first: different ones could be the same category. */
 static void
-add_value (AprToolRows *self, AprTensor *tensor, gsize index)
+add_value (AprToolTensorTable *self, AprTensor *tensor, gsize index)
 {
   AprDType dtype = apr_tensor_get_dtype (tensor);
   char number[G_ASCII_DTOSTR_BUF_SIZE];
@@ -62,7 +62,7 @@ add_value (AprToolRows *self, AprTensor *tensor, gsize index)
 }
 
 static void
-add_row (AprToolRows *self)
+add_row (AprToolTensorTable *self)
 {
   guint i;
   gsize j;
@@ -82,10 +82,10 @@ add_row (AprToolRows *self)
 }
 
 static gssize
-apr_tool_rows_read (
+apr_tool_tensor_table_read (
   GInputStream *stream, void *buffer, gsize count, GCancellable *cancellable, GError **error)
 {
-  AprToolRows *self = (AprToolRows *) stream;
+  AprToolTensorTable *self = (AprToolTensorTable *) stream;
   gsize n;
 
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -105,20 +105,20 @@ apr_tool_rows_read (
 }
 
 static void
-apr_tool_rows_finalize (GObject *object)
+apr_tool_tensor_table_finalize (GObject *object)
 {
-  AprToolRows *self = (AprToolRows *) object;
+  AprToolTensorTable *self = (AprToolTensorTable *) object;
 
   g_array_unref (self->parts);
   g_string_free (self->text, TRUE);
-  G_OBJECT_CLASS (apr_tool_rows_parent_class)->finalize (object);
+  G_OBJECT_CLASS (apr_tool_tensor_table_parent_class)->finalize (object);
 }
 
 static void
-apr_tool_rows_class_init (AprToolRowsClass *klass)
+apr_tool_tensor_table_class_init (AprToolTensorTableClass *klass)
 {
-  G_OBJECT_CLASS (klass)->finalize = apr_tool_rows_finalize;
-  klass->read_fn = apr_tool_rows_read;
+  G_OBJECT_CLASS (klass)->finalize = apr_tool_tensor_table_finalize;
+  klass->read_fn = apr_tool_tensor_table_read;
 }
 
 static void
@@ -128,7 +128,7 @@ part_clear (gpointer part)
 }
 
 static void
-apr_tool_rows_init (AprToolRows *self)
+apr_tool_tensor_table_init (AprToolTensorTable *self)
 {
   self->parts = g_array_new (FALSE, FALSE, sizeof (Part));
   g_array_set_clear_func (self->parts, part_clear);
@@ -137,7 +137,7 @@ apr_tool_rows_init (AprToolRows *self)
 
 /* Adds a heading to the row of names. It stands between quotation marks, of which two stand for one. */
 static void
-add_heading (AprToolRows *self, const char *name, gssize column)
+add_heading (AprToolTensorTable *self, const char *name, gssize column)
 {
   g_string_append_c (self->text, '"');
   for (; *name != '\0'; name++)
@@ -152,7 +152,7 @@ add_heading (AprToolRows *self, const char *name, gssize column)
 }
 
 static gboolean
-add_tensor (AprToolRows *self, AprSafetensorsReader *reader, const char *name, GError **error)
+add_tensor (AprToolTensorTable *self, AprSafetensorsReader *reader, const char *name, GError **error)
 {
   g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, name, error);
   g_autoptr (GError) local_error = NULL;
@@ -199,18 +199,12 @@ add_tensor (AprToolRows *self, AprSafetensorsReader *reader, const char *name, G
   return TRUE;
 }
 
-gboolean
-apr_tool_is_safetensors (const char *path)
-{
-  return g_str_has_suffix (path, ".safetensors") || g_str_has_suffix (path, ".safetensors.index.json");
-}
-
 GInputStream *
-apr_tool_rows_open (const char *path, GError **error)
+apr_tool_tensor_table_open (const char *path, GError **error)
 {
   g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_path (path, error);
-  g_autoptr (GInputStream) stream = g_object_new (apr_tool_rows_get_type (), NULL);
-  AprToolRows *self = (AprToolRows *) stream;
+  g_autoptr (GInputStream) stream = g_object_new (apr_tool_tensor_table_get_type (), NULL);
+  AprToolTensorTable *self = (AprToolTensorTable *) stream;
   const char *const *names = reader != NULL ? apr_safetensors_reader_get_names (reader) : NULL;
   gsize i;
 

@@ -222,11 +222,11 @@ test_errors (void)
 static void
 add_tests (void)
 {
-  g_test_add_func ("/tool/rows", test_commands);
-  g_test_add_func ("/tool/rows/matrix", test_matrix);
-  g_test_add_func ("/tool/rows/long", test_long);
-  g_test_add_func ("/tool/rows/long-integers", test_long_integers);
-  g_test_add_func ("/tool/rows/errors", test_errors);
+  g_test_add_func ("/tool/tensor-table", test_commands);
+  g_test_add_func ("/tool/tensor-table/matrix", test_matrix);
+  g_test_add_func ("/tool/tensor-table/long", test_long);
+  g_test_add_func ("/tool/tensor-table/long-integers", test_long_integers);
+  g_test_add_func ("/tool/tensor-table/errors", test_errors);
 }
 
 int

@@ -5,11 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* Whether a file is called as SafeTensors files, or indices of their shards, are. */
-gboolean apr_tool_is_safetensors (const char *path);
-
 /*
- * apr_tool_rows_open:
+ * apr_tool_tensor_table_open:
  * @path: a SafeTensors file, or an index of shards
  * @error: return location for an error
  *
@@ -18,6 +15,6 @@ gboolean apr_tool_is_safetensors (const char *path);
  *
  * Returns: (transfer full): the table as CSV with commas, made as it is read
  */
-GInputStream *apr_tool_rows_open (const char *path, GError **error);
+GInputStream *apr_tool_tensor_table_open (const char *path, GError **error);
 
 G_END_DECLS
