@@ -2,9 +2,9 @@
 #pragma once
 
 #include "tests/apr-test.h"
+#include "tests/folder.h"
 
 #include <fcntl.h>
-#include <glib/gstdio.h>
 #include <unistd.h>
 
 /* What the tests of atomic replacement need. */
@@ -24,8 +24,7 @@ in_folder (Fixture *fixture, const char *name)
 static inline void
 set_up (Fixture *fixture, gconstpointer data)
 {
-  fixture->folder = g_dir_make_tmp ("apr-atomic-XXXXXX", NULL);
-  fixture->path = in_folder (fixture, "model.safetensors");
+  fixture->folder = make_folder_for_file (&fixture->path);
 }
 
 /* How many temporaries there are in the folder; they are removed if that is asked for. */
@@ -52,10 +51,7 @@ count_litter (Fixture *fixture, gboolean removes)
 static inline void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  g_unlink (fixture->path);
-  g_assert_no_errno (g_rmdir (fixture->folder));
-  g_free (fixture->folder);
-  g_free (fixture->path);
+  remove_folder_for_file (fixture->folder, fixture->path);
 }
 
 static inline void

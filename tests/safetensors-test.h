@@ -2,9 +2,7 @@
 #pragma once
 
 #include "tests/apr-test.h"
-
-#include <glib/gstdio.h>
-#include <stdio.h>
+#include "tests/folder.h"
 
 /* What the tests of SafeTensors files need. */
 
@@ -21,58 +19,6 @@ make_file (const char *header, gconstpointer data, gsize size)
   memcpy (file + 8, header, length);
   memcpy (file + 8 + length, data, size);
   return g_bytes_new_take (file, 8 + length + size);
-}
-
-typedef struct
-{
-  char *folder;
-} Folder;
-
-static inline void
-folder_set_up (Folder *self, gconstpointer data)
-{
-  GError *error = NULL;
-
-  self->folder = g_dir_make_tmp ("apr-test-XXXXXX", &error);
-  g_assert_no_error (error);
-}
-
-static inline void
-remove_tree (const char *path)
-{
-  GDir *dir = g_file_test (path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open (path, 0, NULL);
-  const char *name;
-
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
-    {
-      g_autofree char *child = g_build_filename (path, name, NULL);
-
-      remove_tree (child);
-    }
-  g_clear_pointer (&dir, g_dir_close);
-  g_remove (path);
-}
-
-static inline void
-folder_tear_down (Folder *self, gconstpointer data)
-{
-  remove_tree (self->folder);
-  g_free (self->folder);
-}
-
-/* Writes a file of the folder, and returns its path. */
-static inline char *
-folder_write (Folder *self, const char *name, GBytes *bytes)
-{
-  char *path = g_build_filename (self->folder, name, NULL);
-  FILE *file = g_fopen (path, "wb");
-
-  /* Not g_file_set_contents(), which waits for the disk. */
-  g_assert_nonnull (file);
-  if (g_bytes_get_size (bytes) > 0)
-    g_assert_cmpuint (fwrite (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), 1, file), ==, 1);
-  g_assert_cmpint (fclose (file), ==, 0);
-  return path;
 }
 
 static inline AprSafetensorsReader *

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tests/apr-test.h"
+#include "tests/folder.h"
 
-#include <glib/gstdio.h>
 #include <stdarg.h>
 
 /* What the tests of writing without having all data in memory need. */
@@ -32,8 +32,7 @@ typedef struct
 static inline void
 set_up (Fixture *fixture, gconstpointer data)
 {
-  fixture->folder = g_dir_make_tmp ("apr-streaming-XXXXXX", NULL);
-  fixture->path = g_build_filename (fixture->folder, "model.safetensors", NULL);
+  fixture->folder = make_folder_for_file (&fixture->path);
   fixture->file = g_file_new_for_path (fixture->path);
   fixture->writer = apr_safetensors_writer_new ();
   apr_safetensors_writer_set_durable (fixture->writer, FALSE);
@@ -44,15 +43,11 @@ set_up (Fixture *fixture, gconstpointer data)
 static inline void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  g_unlink (fixture->path);
-  /* Fails where something was left behind. */
-  g_assert_no_errno (g_rmdir (fixture->folder));
+  remove_folder_for_file (fixture->folder, fixture->path);
   g_clear_object (&fixture->result);
   assert_finalizes (fixture->writer);
   g_object_unref (fixture->file);
   g_object_unref (fixture->cancellable);
-  g_free (fixture->folder);
-  g_free (fixture->path);
 }
 
 static inline void

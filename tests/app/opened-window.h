@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <glib/gstdio.h>
-
 #include "tests/app/window.h"
 #include "tests/apr-test.h"
+#include "tests/folder.h"
 
 /* What tests do with the window of a table. */
 
@@ -75,19 +74,9 @@ typedef struct
 static inline void
 opened_clear (Opened *self)
 {
-  g_autoptr (GDir) folder = NULL;
-  const char *name;
-
   if (self->window != NULL)
     gtk_window_destroy (GTK_WINDOW (self->window));
-  folder = g_dir_open (self->folder, 0, NULL);
-  while ((name = g_dir_read_name (folder)) != NULL)
-    {
-      g_autofree char *path = g_build_filename (self->folder, name, NULL);
-
-      g_assert_cmpint (g_unlink (path), ==, 0);
-    }
-  g_assert_cmpint (g_rmdir (self->folder), ==, 0);
+  remove_tree (self->folder);
   g_object_unref (self->file);
   g_free (self->folder);
   g_object_unref (self->application);
@@ -102,8 +91,7 @@ open_text (const char *text)
   g_autofree char *path = NULL;
   g_autoptr (GError) error = NULL;
 
-  self.folder = g_dir_make_tmp ("trendline-XXXXXX", &error);
-  g_assert_no_error (error);
+  self.folder = make_folder ();
   path = g_build_filename (self.folder, "table.csv", NULL);
   g_file_set_contents (path, text, -1, &error);
   g_assert_no_error (error);

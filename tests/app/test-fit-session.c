@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <glib/gstdio.h>
-
 #include "app/trendline-fit-session.h"
 #include "tests/apr-test.h"
+#include "tests/folder.h"
 #include "tests/waiting.h"
 
 /* This and what follows must succeed where no error is asked for. */
@@ -45,32 +44,6 @@ write_table (const char *folder, const char *name, const char *text)
   g_assert_no_error (error);
 
   return g_file_new_for_path (path);
-}
-
-static void
-remove_folder (const char *folder)
-{
-  g_autoptr (GDir) files = g_dir_open (folder, 0, NULL);
-  const char *name;
-
-  while ((name = g_dir_read_name (files)) != NULL)
-    {
-      g_autofree char *path = g_build_filename (folder, name, NULL);
-
-      g_assert_cmpint (g_unlink (path), ==, 0);
-    }
-  g_assert_cmpint (g_rmdir (folder), ==, 0);
-}
-
-static char *
-make_folder (void)
-{
-  g_autoptr (GError) error = NULL;
-  char *folder = g_dir_make_tmp ("trendline-XXXXXX", &error);
-
-  g_assert_no_error (error);
-
-  return folder;
 }
 
 static GFile *
@@ -170,7 +143,7 @@ test_choice (void)
   g_assert_cmpstr (names[2], ==, "district=south");
   g_assert_cmpstr (names[3], ==, "area");
 
-  remove_folder (folder);
+  remove_tree (folder);
 }
 
 static void
@@ -199,7 +172,7 @@ test_options (void)
   coefficients = apr_linear_regression_get_coefficients (trendline_fit_session_get_model (session));
   g_assert_cmpfloat (apr_tensor_get_double (coefficients, 0, NULL), ==, 1);
 
-  remove_folder (folder);
+  remove_tree (folder);
 }
 
 static void
@@ -298,7 +271,7 @@ test_errors (void)
   g_assert_true (trendline_fit_session_get_table (session) == table);
   g_assert_nonnull (trendline_fit_session_get_model (session));
 
-  remove_folder (folder);
+  remove_tree (folder);
 }
 
 static gboolean
@@ -388,7 +361,7 @@ test_gzip_members (void)
   fit (session, NULL);
   g_assert_cmpfloat (get_coefficient (session, 0), ==, 0.5);
 
-  remove_folder (folder);
+  remove_tree (folder);
 }
 
 static void
@@ -445,7 +418,7 @@ test_add (void)
   g_assert_cmpfloat (get_coefficient (session, 0), ==, 1.2);
   g_assert_cmpstr (trendline_fit_session_get_model_target (session), ==, "y");
 
-  remove_folder (folder);
+  remove_tree (folder);
 }
 
 static void
@@ -492,7 +465,7 @@ test_predict (void)
   g_assert_cmpfloat_with_epsilon (g_ascii_strtod (cells[1], NULL), 2 - 3.1824463052837078 * 0.8, 1e-12);
   g_assert_cmpfloat_with_epsilon (g_ascii_strtod (cells[2], NULL), 2 + 3.1824463052837078 * 0.8, 1e-12);
 
-  remove_folder (folder);
+  remove_tree (folder);
 }
 
 static void
@@ -522,7 +495,7 @@ test_predict_gaps (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
   g_assert_false (g_file_query_exists (output, NULL));
 
-  remove_folder (folder);
+  remove_tree (folder);
 }
 
 static void
@@ -658,7 +631,7 @@ test_gaps (void)
   g_assert_cmpuint (apr_regression_statistics_get_n_samples (trendline_fit_session_get_statistics (session)),
                     ==, 3);
 
-  remove_folder (folder);
+  remove_tree (folder);
 }
 
 int

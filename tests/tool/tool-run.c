@@ -3,35 +3,18 @@
 
 #include <string.h>
 
-#include <glib/gstdio.h>
+#include "tests/folder.h"
 
 /* The folder where the command runs, so that its messages name files as they are named here. */
 static char *folder;
 
-static void
-remove_tree (const char *path)
-{
-  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
-  const char *name;
-
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
-    {
-      g_autofree char *child = g_build_filename (path, name, NULL);
-
-      remove_tree (child);
-    }
-  g_assert_cmpint (g_remove (path), ==, 0);
-}
-
 int
 tool_main (int argc, char **argv, void (*add_tests) (void))
 {
-  GError *error = NULL;
   int status;
 
   g_test_init (&argc, &argv, NULL);
-  folder = g_dir_make_tmp ("aprender-tool-XXXXXX", &error);
-  g_assert_no_error (error);
+  folder = make_folder ();
   add_tests ();
   status = g_test_run ();
   remove_tree (folder);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/base/apr-number-private.h"
+#include "tests/folder.h"
 #include "tests/german-locale.h"
-#include "tests/safetensors-test.h"
 
 static void
 test_format (Folder *folder, gconstpointer data)

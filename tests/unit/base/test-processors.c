@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #define _GNU_SOURCE /* sched_setaffinity() */
 #include "tests/apr-test.h"
+#include "tests/folder.h"
 
-#include <glib/gstdio.h>
 #include <math.h>
 #include <sched.h>
 
@@ -54,24 +54,6 @@ write_file (const char *root, const char *path, const char *contents)
 }
 
 static void
-remove_folder (const char *path)
-{
-  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
-  const char *name;
-
-  while ((name = g_dir_read_name (folder)) != NULL)
-    {
-      g_autofree char *full = g_build_filename (path, name, NULL);
-
-      if (g_file_test (full, G_FILE_TEST_IS_DIR))
-        remove_folder (full);
-      else
-        g_assert_cmpint (g_unlink (full), ==, 0);
-    }
-  g_assert_cmpint (g_rmdir (path), ==, 0);
-}
-
-static void
 test_control_groups (void)
 {
   gsize i;
@@ -79,13 +61,13 @@ test_control_groups (void)
 
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      g_autofree char *root = g_dir_make_tmp ("aprender-XXXXXX", NULL);
+      g_autofree char *root = make_folder ();
 
       g_test_message ("%s", cases[i].name);
       for (j = 0; cases[i].files[j] != NULL; j += 2)
         write_file (root, cases[i].files[j], cases[i].files[j + 1]);
       assert_same_double (apr_processors_read_limit (cases[i].membership, root), cases[i].limit);
-      remove_folder (root);
+      remove_tree (root);
     }
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
+#include "tests/folder.h"
 #include "tests/waiting.h"
-
-#include <glib/gstdio.h>
 
 /* What is cancelled when its work is done, but its callback has not been called: whoever calls finish learns what has
  * happened to the file, the model or the state. */
@@ -70,8 +69,7 @@ set_up (Fixture *fixture, gconstpointer data)
   g_autofree char *path = NULL;
   GError *error = NULL;
 
-  fixture->folder = g_dir_make_tmp ("aprender-XXXXXX", &error);
-  g_assert_no_error (error);
+  fixture->folder = make_folder ();
   path = g_build_filename (fixture->folder, OLD_FILE, NULL);
   g_assert_true (g_file_set_contents (path, "old", -1, &error));
   fixture->file = g_file_new_for_path (path);
@@ -89,17 +87,8 @@ set_up (Fixture *fixture, gconstpointer data)
 static void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  g_autoptr (GDir) dir = g_dir_open (fixture->folder, 0, NULL);
-  const char *name;
-
   g_clear_object (&fixture->result);
-  while ((name = g_dir_read_name (dir)) != NULL)
-    {
-      g_autofree char *path = g_build_filename (fixture->folder, name, NULL);
-
-      g_assert_cmpint (g_unlink (path), ==, 0);
-    }
-  g_rmdir (fixture->folder);
+  remove_tree (fixture->folder);
   g_free (fixture->folder);
   g_object_unref (fixture->file);
   apr_tensor_unref (fixture->x);

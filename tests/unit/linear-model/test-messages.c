@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/apr-test.h"
+#include "tests/folder.h"
 #include "tests/german-locale.h"
-#include "tests/safetensors-test.h"
 
 static AprLinearRegression *
 fit (double alpha, AprTensor *alphas, double end, AprTensor *sample_weight, GError **error)

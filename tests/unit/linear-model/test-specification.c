@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
+#include "tests/folder.h"
 
-#include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <math.h>
 
@@ -18,17 +18,13 @@ typedef struct
 static void
 set_up (Fixture *fixture, gconstpointer data)
 {
-  fixture->folder = g_dir_make_tmp ("aprender-XXXXXX", NULL);
-  fixture->path = g_build_filename (fixture->folder, "model.safetensors", NULL);
+  fixture->folder = make_folder_for_file (&fixture->path);
 }
 
 static void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  g_unlink (fixture->path);
-  g_assert_cmpint (g_rmdir (fixture->folder), ==, 0);
-  g_free (fixture->path);
-  g_free (fixture->folder);
+  remove_folder_for_file (fixture->folder, fixture->path);
 }
 
 static AprLinearRegression *

@@ -6,8 +6,8 @@
 #include "aprender/plot/apr-plot-file.h"
 #include "aprender/plot/apr-plot-smooth.h"
 #include "aprender/plot/apr-plot-ticks.h"
+#include "tests/folder.h"
 #include "tests/german-locale.h"
-#include "tests/safetensors-test.h"
 
 static void
 assert_ticks (double begin, double end, guint max_n, const char *expected)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* unshare() */
 
 #include "tests/apr-test.h"
+#include "tests/folder.h"
 #include "tests/waiting.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #include <gio/gunixoutputstream.h>
-#include <glib/gstdio.h>
 
 /*
  * Real faults of the system while a writer writes. Each time the old file must be whole, nothing may be left
@@ -70,8 +70,7 @@ set_up (Fixture *fixture, gconstpointer data)
   g_autoptr (GBytes) bytes = g_bytes_new_take (g_strnfill (SIZE, 'x'), SIZE);
   g_autoptr (AprTensor) tensor = apr_tensor_new_from_bytes (APR_DTYPE_U8, shape, 1, bytes, NULL);
 
-  fixture->folder = g_dir_make_tmp ("apr-faults-XXXXXX", NULL);
-  fixture->path = g_build_filename (fixture->folder, "model.safetensors", NULL);
+  fixture->folder = make_folder_for_file (&fixture->path);
   fixture->cancellable = g_cancellable_new ();
   fixture->added = apr_safetensors_writer_new ();
   g_assert_true (apr_safetensors_writer_add_tensor (fixture->added, "large", tensor, NULL));
@@ -84,15 +83,11 @@ set_up (Fixture *fixture, gconstpointer data)
 static void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  g_remove (fixture->path);
-  /* Fails where something was left behind. */
-  g_assert_no_errno (g_rmdir (fixture->folder));
+  remove_folder_for_file (fixture->folder, fixture->path);
   g_clear_object (&fixture->result);
   g_object_unref (fixture->cancellable);
   assert_finalizes (fixture->added);
   assert_finalizes (fixture->declared);
-  g_free (fixture->folder);
-  g_free (fixture->path);
 }
 
 static gboolean

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/injected-calls.h"
 
-#include <glib/gstdio.h>
-
 #include "aprender/safetensors/apr-atomic-file-private.h"
+#include "tests/folder.h"
 
 typedef struct
 {
@@ -14,18 +13,13 @@ typedef struct
 static void
 set_up (Fixture *fixture, gconstpointer data)
 {
-  fixture->folder = g_dir_make_tmp ("apr-injection-XXXXXX", NULL);
-  fixture->path = g_build_filename (fixture->folder, "model.safetensors", NULL);
+  fixture->folder = make_folder_for_file (&fixture->path);
 }
 
 static void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  g_unlink (fixture->path);
-  /* Fails where something was left behind. */
-  g_assert_no_errno (g_rmdir (fixture->folder));
-  g_free (fixture->folder);
-  g_free (fixture->path);
+  remove_folder_for_file (fixture->folder, fixture->path);
 }
 
 /* How many descriptors are open: none may be lost on the way. */

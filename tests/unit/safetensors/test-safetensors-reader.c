@@ -244,18 +244,14 @@ typedef struct
 static void
 set_up (Fixture *fixture, gconstpointer data)
 {
-  fixture->folder = g_dir_make_tmp ("apr-reader-XXXXXX", NULL);
-  fixture->path = g_build_filename (fixture->folder, "model.safetensors", NULL);
+  fixture->folder = make_folder_for_file (&fixture->path);
   fixture->file = g_file_new_for_path (fixture->path);
 }
 
 static void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  g_unlink (fixture->path);
-  g_assert_no_errno (g_rmdir (fixture->folder));
-  g_free (fixture->folder);
-  g_free (fixture->path);
+  remove_folder_for_file (fixture->folder, fixture->path);
   g_object_unref (fixture->file);
 }
 

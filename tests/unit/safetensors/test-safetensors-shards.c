@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
+#include "tests/folder.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <glib/gstdio.h>
 
 typedef struct
 {
@@ -19,7 +18,7 @@ typedef struct
 static void
 set_up (Fixture *fixture, gconstpointer data)
 {
-  fixture->path = g_dir_make_tmp ("apr-shards-XXXXXX", NULL);
+  fixture->path = make_folder ();
   fixture->folder = g_file_new_for_path (fixture->path);
   fixture->writer = apr_safetensors_writer_new ();
   apr_safetensors_writer_set_durable (fixture->writer, FALSE);
@@ -48,16 +47,7 @@ list_folder (Fixture *fixture)
 static void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  g_autoptr (GPtrArray) names = list_folder (fixture);
-  guint i;
-
-  for (i = 0; i < names->len; i++)
-    {
-      g_autofree char *path = g_build_filename (fixture->path, g_ptr_array_index (names, i), NULL);
-
-      g_assert_no_errno (g_remove (path));
-    }
-  g_assert_no_errno (g_rmdir (fixture->path));
+  remove_tree (fixture->path);
   g_assert_finalize_object (fixture->writer);
   g_object_unref (fixture->folder);
   g_object_unref (fixture->cancellable);
@@ -432,7 +422,7 @@ test_rename_fails (Fixture *fixture, gconstpointer data)
 static void
 test_link_to_another_folder (Fixture *fixture, gconstpointer data)
 {
-  g_autofree char *other = g_dir_make_tmp ("apr-shards-XXXXXX", NULL);
+  g_autofree char *other = make_folder ();
   g_autofree char *target = g_build_filename (other, "shard", NULL);
   g_autofree char *link = g_build_filename (fixture->path, "model-00002-of-00003.safetensors", NULL);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/folder.h"
 #include "tests/writer-test.h"
 
 #include <errno.h>
-#include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -115,8 +115,7 @@ typedef struct
 static void
 set_up (Fixture *fixture, gconstpointer data)
 {
-  fixture->folder = g_dir_make_tmp ("apr-writer-XXXXXX", NULL);
-  fixture->path = g_build_filename (fixture->folder, "model.safetensors", NULL);
+  fixture->folder = make_folder_for_file (&fixture->path);
   fixture->file = g_file_new_for_path (fixture->path);
   fixture->remote = remote_file_new (fixture->file);
   fixture->writer = apr_safetensors_writer_new ();
@@ -130,11 +129,7 @@ set_up (Fixture *fixture, gconstpointer data)
 static void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  g_unlink (fixture->path);
-  /* Fails where something was left behind. */
-  g_assert_no_errno (g_rmdir (fixture->folder));
-  g_free (fixture->folder);
-  g_free (fixture->path);
+  remove_folder_for_file (fixture->folder, fixture->path);
   g_object_unref (fixture->file);
   g_object_unref (fixture->remote);
   g_bytes_unref (fixture->expected);
