@@ -5,35 +5,15 @@
 
 #include <aprender/aprender.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-/*
- * System calls that fail on demand: the linker sends the library's calls of these functions here (--wrap). So what
- * a full disk or another process does at the worst of all moments can be tested on any machine.
- */
-typedef enum
-{
-  CALL_NONE,
-  CALL_OPEN,
-  CALL_OPENAT,
-  CALL_FSTAT,
-  CALL_READLINK,
-  CALL_FCHOWN,
-  CALL_FCHMOD,
-  CALL_WRITEV,
-  CALL_FSYNC,
-  CALL_CLOSE,
-  CALL_RENAMEAT,
-  CALL_MAP,
-  N_CALLS,
-} Call;
+#include "tests/fault.h"
+
+/* What writes files, with system calls that fail on demand. */
 
 /* What a call does instead of failing. */
 enum
@@ -49,18 +29,6 @@ enum
   OTHER_DEVICE = -9,
 };
 
-typedef struct
-{
-  Call call;
-  guint n_good;  /* calls that go well before */
-  guint n_bad;   /* calls that do not */
-  int code;      /* an errno, or one of the above */
-  guint n_chown; /* how often the owner cannot be changed, besides */
-} Fault;
-
-static Fault fault;
-static guint n_calls[N_CALLS];
-
 /* What the last calls were asked for. */
 static int folder_flags, file_flags;
 static int file_mode;
@@ -69,39 +37,6 @@ static gsize most_bytes;
 static int most_pieces;
 static int last_protection, last_flags;
 static GPtrArray *temporaries;
-
-static void
-inject (const Fault *next)
-{
-  memset (n_calls, 0, sizeof n_calls);
-  fault = next != NULL ? *next : (Fault){ CALL_NONE };
-}
-
-/* Whether this call is to go wrong: then errno is set. */
-static gboolean
-strikes (Call call)
-{
-  guint n = n_calls[call]++;
-
-  if (call == CALL_FCHOWN && n < fault.n_chown)
-    {
-      errno = EPERM;
-      return TRUE;
-    }
-  if (call != fault.call || n < fault.n_good || n - fault.n_good >= fault.n_bad)
-    return FALSE;
-  errno = fault.code;
-  return TRUE;
-}
-
-/* With large files glibc renames these, and then the linker must be asked for the other name. */
-#ifdef __USE_FILE_OFFSET64
-# define FILE_CALL(prefix, name) prefix##name##64
-# define CHECKED_CALL(prefix, name) prefix##name##64_2
-#else
-# define FILE_CALL(prefix, name) prefix##name
-# define CHECKED_CALL(prefix, name) prefix##name##_2
-#endif
 
 int FILE_CALL (__real_, open) (const char *path, int flags, ...);
 int FILE_CALL (__wrap_, open) (const char *path, int flags, ...);

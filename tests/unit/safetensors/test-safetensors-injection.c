@@ -22,18 +22,6 @@ tear_down (Fixture *fixture, gconstpointer data)
   remove_folder_for_file (fixture->folder, fixture->path);
 }
 
-/* How many descriptors are open: none may be lost on the way. */
-static guint
-count_descriptors (void)
-{
-  guint n = 0;
-  int fd;
-
-  for (fd = 0; fd < 256; fd++)
-    n += fcntl (fd, F_GETFD) >= 0;
-  return n;
-}
-
 static gboolean
 save (const char *path, const char *contents, GError **error)
 {

@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/fault.h"
 #include "tests/safetensors-test.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * Reading with system calls and allocations that fail on demand: the linker sends the library's calls of these
- * functions here (--wrap). test-safetensors-injection does the same to what writes.
- */
-typedef enum
-{
-  CALL_NONE,
-  CALL_OPEN,
-  CALL_FSTAT,
-  CALL_LSTAT,
-  CALL_PREAD,
-  CALL_REALPATH,
-  CALL_MALLOC,
-  CALL_REALLOC,
-  CALL_REALLOC_N,
-  N_CALLS,
-} Call;
+/* What reads files, with system calls and allocations that fail on demand. */
 
 /* What a call does instead of failing. */
 enum
@@ -36,16 +19,6 @@ enum
   SEES_ITSELF = -5,
 };
 
-typedef struct
-{
-  Call call;
-  guint n_good; /* calls that go well before */
-  guint n_bad;  /* calls that do not */
-  int code;     /* an errno, or one of the above */
-} Fault;
-
-static Fault fault;
-static guint n_calls[N_CALLS];
 static GCancellable *cancelled;
 
 /* What the calls were asked for. */
@@ -54,37 +27,16 @@ static gsize most_bytes;
 static guint64 last_byte;
 static GArray *capacities;
 
+/* Injects a fault, and forgets what the calls before were asked for. */
 static void
-inject (const Fault *next)
+inject_anew (const Fault *next)
 {
-  memset (n_calls, 0, sizeof n_calls);
-  fault = next != NULL ? *next : (Fault){ CALL_NONE };
+  inject (next);
   most_bytes = 0;
   last_byte = 0;
   open_flags = 0;
   g_array_set_size (capacities, 0);
 }
-
-/* Whether this call is to go wrong: then errno is set. */
-static gboolean
-strikes (Call call)
-{
-  guint n = n_calls[call]++;
-
-  if (call != fault.call || n < fault.n_good || n - fault.n_good >= fault.n_bad)
-    return FALSE;
-  errno = fault.code;
-  return TRUE;
-}
-
-/* With large files glibc renames these, and then the linker must be asked for the other name. */
-#ifdef __USE_FILE_OFFSET64
-# define FILE_CALL(prefix, name) prefix##name##64
-# define CHECKED_CALL(prefix, name) prefix##name##64_2
-#else
-# define FILE_CALL(prefix, name) prefix##name
-# define CHECKED_CALL(prefix, name) prefix##name##_2
-#endif
 
 int FILE_CALL (__real_, open) (const char *path, int flags, ...);
 int FILE_CALL (__wrap_, open) (const char *path, int flags, ...);
@@ -205,18 +157,6 @@ __wrap_g_try_realloc_n (gpointer data, gsize n, gsize size)
   return strikes (CALL_REALLOC_N) ? NULL : __real_g_try_realloc_n (data, n, size);
 }
 
-/* How many descriptors are open: none may be lost on the way. */
-static guint
-count_descriptors (void)
-{
-  guint n = 0;
-  int fd;
-
-  for (fd = 0; fd < 256; fd++)
-    n += fcntl (fd, F_GETFD) >= 0;
-  return n;
-}
-
 static const char header[] = "{\"w\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}";
 
 static char *
@@ -244,7 +184,7 @@ test_opens_in_a_daemon (Folder *folder, gconstpointer unused)
       g_autoptr (AprSafetensorsReader) reader = NULL;
       g_autoptr (AprTensor) tensor = NULL;
 
-      inject (NULL);
+      inject_anew (NULL);
       if (fcntl (STDIN_FILENO, F_GETFD) >= 0)
         close (STDIN_FILENO);
       reader = reader_open (path, (AprSafetensorsLoadMode) mode, &error);
@@ -280,7 +220,7 @@ test_open_fails (Folder *folder, gconstpointer unused)
       g_autofree char *expected = g_strdup_printf ("%s: %s", path, g_strerror (faults[i].code));
       g_autoptr (GError) error = NULL;
 
-      inject (&faults[i]);
+      inject_anew (&faults[i]);
       g_assert_null (reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &error));
       g_assert_error (error, G_IO_ERROR, (int) g_io_error_from_errno (faults[i].code));
       g_assert_cmpstr (error->message, ==, expected);
@@ -308,7 +248,7 @@ test_perseveres (Folder *folder, gconstpointer unused)
       g_autoptr (AprSafetensorsReader) reader = NULL;
       g_autoptr (AprTensor) tensor = NULL;
 
-      inject (&faults[i]);
+      inject_anew (&faults[i]);
       reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &error);
       g_assert_no_error (error);
       tensor = apr_safetensors_reader_get_tensor (reader, "w", &error);
@@ -336,7 +276,7 @@ test_shrinks_while_opened (Folder *folder, gconstpointer unused)
                          i == 0 ? 8 : 8 + strlen (header), i == 0 ? 0 : 8);
       g_autoptr (GError) error = NULL;
 
-      inject (&next);
+      inject_anew (&next);
       g_assert_null (reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &error));
       g_assert_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_TRUNCATED);
       g_assert_cmpstr (error->message, ==, expected);
@@ -360,7 +300,7 @@ test_tensor_fails (Folder *folder, gconstpointer unused)
   g_autoptr (AprSafetensorsReader) reader = NULL;
   guint i;
 
-  inject (NULL);
+  inject_anew (NULL);
   reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, NULL);
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -368,14 +308,14 @@ test_tensor_fails (Folder *folder, gconstpointer unused)
       g_autoptr (GError) error = NULL;
       g_autoptr (AprTensor) tensor = NULL;
 
-      inject (&cases[i].fault);
+      inject_anew (&cases[i].fault);
       g_assert_null (apr_safetensors_reader_get_tensor (reader, "w", &error));
       g_assert_error (error, cases[i].domain (), cases[i].code);
       g_assert_cmpstr (error->message, ==, expected);
       g_clear_error (&error);
       if (cases[i].fault.call == CALL_MALLOC)
         {
-          inject (&cases[i].fault);
+          inject_anew (&cases[i].fault);
           g_assert_null (apr_safetensors_reader_get_slice (reader, "w", "1:", &error));
           assert_message_has (error, "no memory for 3 bytes");
           g_clear_error (&error);
@@ -394,7 +334,7 @@ test_no_memory_for_header (Folder *folder, gconstpointer unused)
   g_autofree char *expected = g_strdup_printf ("%s: There is no memory for %zu bytes", path, strlen (header));
   g_autoptr (GError) error = NULL;
 
-  inject (&next);
+  inject_anew (&next);
   g_assert_null (reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
   g_assert_cmpstr (error->message, ==, expected);
@@ -432,9 +372,9 @@ test_no_memory_for_parts_of_header (void)
           g_autoptr (AprSafetensorsReader) reader = NULL;
           g_autoptr (GError) error = NULL;
 
-          inject (&next);
+          inject_anew (&next);
           reader = apr_safetensors_reader_new_from_bytes (bytes, &error);
-          inject (NULL);
+          inject_anew (NULL);
           opened = reader != NULL;
           if (opened)
             {
@@ -468,7 +408,7 @@ test_no_memory_for_stream (void)
       g_autoptr (GError) error = NULL;
       g_autoptr (AprSafetensorsReader) reader = NULL;
 
-      inject (i < G_N_ELEMENTS (faults) ? &faults[i] : NULL);
+      inject_anew (i < G_N_ELEMENTS (faults) ? &faults[i] : NULL);
       reader = apr_safetensors_reader_new_from_stream (stream, NULL, &error);
       if (i < G_N_ELEMENTS (faults))
         {
@@ -495,7 +435,7 @@ test_cancelled_within (Folder *folder, gconstpointer unused)
   g_autoptr (GFile) file = g_file_new_for_path (path);
   g_autoptr (GError) error = NULL;
 
-  inject (&next);
+  inject_anew (&next);
   cancelled = g_cancellable_new ();
   g_assert_null (g_initable_new (APR_TYPE_SAFETENSORS_READER, cancelled, &error, "file", file, "load-mode",
                                  APR_SAFETENSORS_LOAD_MODE_READ, NULL));
@@ -525,7 +465,7 @@ test_calls_are_bounded (Folder *folder, gconstpointer unused)
   path = folder_write (folder, "model.safetensors", bytes);
   reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &error);
   g_assert_no_error (error);
-  inject (NULL);
+  inject_anew (NULL);
   tensor = apr_safetensors_reader_get_tensor (reader, "w", &error);
   g_assert_no_error (error);
   g_assert_cmpuint (n_calls[CALL_PREAD], ==, 3);
@@ -564,7 +504,7 @@ test_index_moves_away (Folder *folder, gconstpointer unused)
       g_autofree char *expected = g_strdup_printf ("%s: %s", path, g_strerror (faults[i].code));
       g_autoptr (GError) error = NULL;
 
-      inject (&faults[i]);
+      inject_anew (&faults[i]);
       g_assert_null (apr_safetensors_reader_new_from_path (path, &error));
       g_assert_error (error, G_IO_ERROR, (int) g_io_error_from_errno (faults[i].code));
       g_assert_cmpstr (error->message, ==, expected);
@@ -590,7 +530,7 @@ test_shard_becomes_a_link (Folder *folder, gconstpointer unused)
     {
       g_autoptr (GError) error = NULL;
 
-      inject (&faults[i]);
+      inject_anew (&faults[i]);
       g_assert_null (apr_safetensors_reader_new_from_path (path, &error));
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TOO_MANY_LINKS);
       assert_message_has (error, ": shard “model.safetensors”: ");
@@ -607,7 +547,7 @@ test_shard_in_a_daemon (Folder *folder, gconstpointer unused)
   g_autoptr (GError) error = NULL;
   g_autoptr (AprSafetensorsReader) reader = NULL;
 
-  inject (NULL);
+  inject_anew (NULL);
   if (fcntl (STDIN_FILENO, F_GETFD) >= 0)
     close (STDIN_FILENO);
   reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, &error);
@@ -632,7 +572,7 @@ test_shard_cannot_be_looked_at (Folder *folder, gconstpointer unused)
 
   g_test_summary ("Then it is opened as what is no link, and that fails if it is one.");
 
-  inject (&next);
+  inject_anew (&next);
   reader = apr_safetensors_reader_new_from_path (path, &error);
   g_assert_no_error (error);
   g_assert_true (apr_safetensors_reader_has_tensor (reader, "w"));
