@@ -275,7 +275,7 @@ report_cb (double fraction, gpointer user_data)
  *
  * Adds samples, exactly unless the state is of the precision `DOUBLE`.
  *
- * Integers of 64 bits are summed exactly, even where no double equals them; as weights they must be doubles.
+ * Integers of 64 bits are summed exactly, even where no double equals them; each weight must equal a double.
  * An update without samples, as a part of a distributed computation may be, leaves the state as it is.
  *
  * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way, or the

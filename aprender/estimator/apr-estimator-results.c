@@ -145,7 +145,8 @@ apr_estimator_end_reading (AprEstimatorReading *reading)
   g_private_set (&innermost_reading, reading->outer);
 }
 
-/* What this thread predicts with, if it does; but a fit in this thread sees what it has found so far. */
+/* Within a prediction, what that began with; within a fit, what that has found so far; otherwise what the model has
+ * now. */
 static AprFitted *
 ref_read (AprEstimator *self)
 {

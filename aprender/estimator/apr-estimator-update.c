@@ -331,7 +331,7 @@ apr_estimator_reserve (AprEstimator *self, GError **error)
 {
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
 
-  /* No thread is the updater's, so that a fit of this one is another fit too. */
+  /* No thread updates a reserved model, so a fit in this thread is refused like one in any other. */
   return begin (self, TRUE, NULL, G_PRIORITY_DEFAULT, error);
 }
 

@@ -108,9 +108,9 @@ check_samples (const AprInference *inference,
  *
  * Computes how well each sample is fitted, and how much the fit depends on it.
  *
- * The samples must be those of the fit, in any order. The model does not keep them, but their sums, which tell where
- * they are others: by their number, and where the [property@Apr.LinearRegression:precision] of the fit was exact, by
- * the sums of all products, which takes as long as the fit.
+ * The samples must be those of the fit, in any order. The model keeps only their sums. Other samples are noticed by
+ * their number and, where the [property@Apr.LinearRegression:precision] of the fit was exact, by comparing all sums,
+ * which takes as long as the fit.
  *
  * Returns: (transfer full): the diagnostics; `NULL` with %APR_ERROR_SHAPE where @x and @y do not have the shapes of
  *   the fit, %APR_ERROR_STATE where they are other samples, or another error of [method@Apr.Estimator.fit] or

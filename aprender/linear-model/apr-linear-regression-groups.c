@@ -22,7 +22,8 @@
 /* Products that a group is large with. */
 #define LARGE 1e7
 
-/* What a thread of its own is worth, in products, and how many the solution for a group takes as long as. */
+/* The number of products that make starting a thread worthwhile, and the number that take as long as the solution for
+ * one group. */
 #define PRODUCTS_PER_THREAD 1e6
 #define PRODUCTS_PER_GROUP 5000
 

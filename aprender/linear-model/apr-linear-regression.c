@@ -146,7 +146,7 @@ apr_linear_regression_set_option (
   g_mutex_lock (&priv->lock);
   is_other = memcmp (option, value, size) != 0;
   memcpy (option, value, size);
-  /* What the fit of a subclass sets before it calls this class's is meant for it. */
+  /* What a subclass sets in its fit, before it calls this class's fit, holds for that fit. */
   if (pending != NULL)
     memcpy ((guint8 *) &priv->kept + offset, value, size);
   g_mutex_unlock (&priv->lock);

@@ -139,7 +139,8 @@ find_condition (const AprLinearResults *self, const AprRun *run, double *number,
 
   if (self->fitted.alpha == 0 && self->rank < (gint64) self->n_features)
     *number = INFINITY;
-  /* That of targets with penalties of their own is none; with a penalty, it takes the products of all features. */
+  /* A model with a penalty for each target has none. With one penalty, finding it takes the products of all
+   * features, which a state that stays rows does not have. */
   else if (!isnan (self->fitted.alpha) && !apr_cross_products_stays_rows (self->cross_products))
     {
       sums = apr_cross_products_ref_sums (self->cross_products, error);

@@ -111,7 +111,7 @@ fail_with_encoding (const AprServeRequest *request, AprServeResponse *response)
   apr_serve_response_fail (response, 415, "E_ENCODING", message);
 }
 
-/* Whether it is so without a hint, by the time that it takes, at how much of it is right. */
+/* Takes the same time wherever the first difference is, so that the time tells nothing about the token. */
 static gboolean
 is_equal (const char *given, const char *token)
 {

@@ -521,7 +521,7 @@ work_ahead (gpointer data)
 void
 apr_table_source_start (AprTableSource *self, const AprTableFormat *format, guint n_threads)
 {
-  /* What has been read to its end needs none; once one of them runs, what it writes is not for this thread to read. */
+  /* A source read to its end needs no thread. While one runs, this thread must not read what it writes. */
   const guint n_started = self->finished ? 0 : apr_parallel_count (n_threads, MAX_THREADS);
   guint i;
 
