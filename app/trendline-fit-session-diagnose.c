@@ -10,14 +10,9 @@
 /* What the fit was made of, and the rows that are read again. */
 typedef struct
 {
-  GFile *file;
-  gboolean decimal_comma;
-  gboolean drop_missing;
-  char *target;
-  char *weight; /* (nullable) */
-  char **features;
+  TrendlineRows rows;
   AprLinearRegression *model;
-  AprTensor *rows; /* (nullable): which rows of the table the samples are, where some are passed over */
+  AprTensor *row_numbers; /* (nullable): of the samples in the table, where some rows are passed over */
 } Diagnosis;
 
 /* Numbers that come in batches. */
@@ -31,12 +26,9 @@ typedef struct
 static void
 diagnosis_free (Diagnosis *diagnosis)
 {
-  g_object_unref (diagnosis->file);
-  g_free (diagnosis->target);
-  g_free (diagnosis->weight);
-  g_strfreev (diagnosis->features);
+  trendline_rows_clear (&diagnosis->rows);
   g_object_unref (diagnosis->model);
-  g_clear_pointer (&diagnosis->rows, apr_tensor_unref);
+  g_clear_pointer (&diagnosis->row_numbers, apr_tensor_unref);
   g_free (diagnosis);
 }
 
@@ -116,35 +108,27 @@ diagnose (Diagnosis *diagnosis,
           GCancellable *cancellable,
           GError **error)
 {
-  const char *const targets[] = { diagnosis->target, NULL };
-  g_autofree char *name = g_file_get_basename (diagnosis->file);
-  g_autofree char *display_name = g_filename_display_name (name);
-  g_autoptr (GFileInputStream) stream = g_file_read (diagnosis->file, cancellable, error);
+  const TrendlineRows *rows = &diagnosis->rows;
+  g_autoptr (GFileInputStream) stream = g_file_read (rows->file, cancellable, error);
   g_autoptr (AprTableReader) reader = NULL;
   g_autoptr (AprTensor) x = NULL;
   g_autoptr (AprTensor) y = NULL;
   g_autoptr (AprTensor) weights = NULL;
-  gsize n_features = g_strv_length (diagnosis->features);
+  gsize n_features = g_strv_length (rows->features);
   gsize n_rows;
 
   if (stream == NULL)
     return NULL;
-  reader = apr_table_reader_new (G_INPUT_STREAM (stream), display_name);
-  apr_table_reader_set_decimal_comma (reader, diagnosis->decimal_comma);
-  apr_table_reader_set_drop_missing (reader, diagnosis->drop_missing);
-  apr_table_reader_set_n_threads (reader, trendline_fit_session_count_threads ());
-  apr_table_reader_set_targets (reader, targets);
-  apr_table_reader_set_weight (reader, diagnosis->weight);
-  apr_table_reader_set_features (reader, (const char *const *) diagnosis->features);
+  reader = trendline_rows_create_reader (rows, stream);
   if (!read_rows (reader, numbers, cancellable, error))
     return NULL;
 
   n_rows = numbers[APR_PLOT_Y].n;
   y = take_tensor (APR_DTYPE_F64, &numbers[APR_PLOT_Y], n_rows, FALSE, 1);
-  if (diagnosis->weight != NULL)
+  if (rows->weight != NULL)
     weights = take_tensor (APR_DTYPE_F64, &numbers[APR_PLOT_WEIGHTS], n_rows, FALSE, 1);
-  if (diagnosis->drop_missing || diagnosis->weight != NULL)
-    diagnosis->rows = take_tensor (APR_DTYPE_I64, &numbers[APR_PLOT_ROWS], n_rows, FALSE, 1);
+  if (rows->drop_missing || rows->weight != NULL)
+    diagnosis->row_numbers = take_tensor (APR_DTYPE_I64, &numbers[APR_PLOT_ROWS], n_rows, FALSE, 1);
   x = take_tensor (APR_DTYPE_F64, &numbers[APR_PLOT_X], n_rows, TRUE, n_features);
 
   return apr_linear_regression_diagnose (diagnosis->model, x, y, weights, 0, cancellable, error);
@@ -194,12 +178,12 @@ trendline_fit_session_diagnose_async (TrendlineFitSession *self,
     }
 
   diagnosis = g_new0 (Diagnosis, 1);
-  diagnosis->file = g_object_ref (trendline_table_get_file (self->table));
-  diagnosis->decimal_comma = trendline_table_get_decimal_comma (self->table);
-  diagnosis->drop_missing = trendline_fit_session_has_dropped_missing (self);
-  diagnosis->target = g_strdup (self->model_target);
-  diagnosis->weight = g_strdup (self->model_weight);
-  diagnosis->features = apr_estimator_get_feature_names (APR_ESTIMATOR (self->model));
+  diagnosis->rows.file = g_object_ref (trendline_table_get_file (self->table));
+  diagnosis->rows.decimal_comma = trendline_table_get_decimal_comma (self->table);
+  diagnosis->rows.drop_missing = trendline_fit_session_has_dropped_missing (self);
+  diagnosis->rows.target = g_strdup (self->model_target);
+  diagnosis->rows.weight = g_strdup (self->model_weight);
+  diagnosis->rows.features = apr_estimator_get_feature_names (APR_ESTIMATOR (self->model));
   diagnosis->model = g_object_ref (self->model);
   g_task_set_task_data (task, diagnosis, (GDestroyNotify) diagnosis_free);
   g_task_run_in_thread (task, diagnose_in_thread);
@@ -219,7 +203,7 @@ trendline_fit_session_diagnose_finish (TrendlineFitSession *self,
 
   diagnosis = g_task_get_task_data (G_TASK (result));
   diagnostics = g_task_propagate_pointer (G_TASK (result), error);
-  *rows = diagnostics != NULL ? g_steal_pointer (&diagnosis->rows) : NULL;
+  *rows = diagnostics != NULL ? g_steal_pointer (&diagnosis->row_numbers) : NULL;
 
   return diagnostics;
 }

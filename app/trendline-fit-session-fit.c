@@ -9,14 +9,9 @@
 /* One fit: opens the table, sums its rows up as they are read, solves, and works the statistics out. */
 typedef struct
 {
-  GFile *file;
-  gboolean decimal_comma;
-  gboolean drop_missing;
-  char *target;
-  char *weight;           /* (nullable) */
+  TrendlineRows rows;
   GPtrArray *columns;     /* (element-type utf8): those chosen as features */
   char **texts;           /* those of them whose texts become features */
-  char **features;        /* (nullable): the columns, and a feature for each text, once these are known */
   AprTableReader *reader; /* (nullable) */
   AprCrossProducts *sums; /* (nullable): until there are rows */
   AprLinearRegression *model;
@@ -26,12 +21,9 @@ typedef struct
 static void
 fit_free (Fit *fit)
 {
-  g_clear_object (&fit->file);
-  g_free (fit->target);
-  g_free (fit->weight);
+  trendline_rows_clear (&fit->rows);
   g_clear_pointer (&fit->columns, g_ptr_array_unref);
   g_strfreev (fit->texts);
-  g_strfreev (fit->features);
   g_clear_object (&fit->reader);
   g_clear_object (&fit->sums);
   g_clear_object (&fit->model);
@@ -47,7 +39,7 @@ succeed (GTask *task, AprRegressionStatistics *statistics)
   Fit *fit = g_task_get_task_data (task);
 
   self->n_dropped = apr_table_reader_get_n_dropped (fit->reader);
-  trendline_fit_session_set_results (self, fit->model, statistics, fit->target, fit->weight);
+  trendline_fit_session_set_results (self, fit->model, statistics, fit->rows.target, fit->rows.weight);
   if (fit->choice != NULL)
     trendline_fit_session_set_fitted (self, fit->choice);
   trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
@@ -76,7 +68,7 @@ on_solved (GObject *source, GAsyncResult *result, gpointer data)
   GTask *task = data;
   TrendlineFitSession *self = g_task_get_source_object (task);
   Fit *fit = g_task_get_task_data (task);
-  const char *const targets[] = { fit->target, NULL };
+  const char *const targets[] = { fit->rows.target, NULL };
   GError *error = NULL;
 
   if (!apr_linear_regression_fit_cross_products_finish (fit->model, result, &error) ||
@@ -120,7 +112,7 @@ solve (GTask *task)
       trendline_fit_session_fail (task, error);
       return;
     }
-  if (!apr_cross_products_set_feature_names (fit->sums, (const char *const *) fit->features, &error))
+  if (!apr_cross_products_set_feature_names (fit->sums, (const char *const *) fit->rows.features, &error))
     {
       trendline_fit_session_fail (task, error);
       return;
@@ -227,7 +219,7 @@ on_categories (GObject *source, GAsyncResult *result, gpointer data)
       trendline_fit_session_fail (task, error);
       return;
     }
-  fit->features = list_features (fit, categories);
+  fit->rows.features = list_features (fit, categories);
   g_clear_object (&fit->reader);
   open_table (task);
 }
@@ -238,31 +230,22 @@ on_opened (GObject *source, GAsyncResult *result, gpointer data)
   GTask *task = data;
   TrendlineFitSession *self = g_task_get_source_object (task);
   Fit *fit = g_task_get_task_data (task);
-  const char *const targets[] = { fit->target, NULL };
   g_autoptr (GFileInputStream) stream = NULL;
-  g_autofree char *name = g_file_get_basename (fit->file);
-  g_autofree char *display_name = g_filename_display_name (name);
   GError *error = NULL;
 
-  stream = g_file_read_finish (fit->file, result, &error);
+  stream = g_file_read_finish (fit->rows.file, result, &error);
   if (stream == NULL)
     {
       trendline_fit_session_fail (task, error);
       return;
     }
-  fit->reader = apr_table_reader_new (G_INPUT_STREAM (stream), display_name);
-  apr_table_reader_set_decimal_comma (fit->reader, fit->decimal_comma);
-  if (fit->features == NULL)
+  fit->reader = trendline_rows_create_reader (&fit->rows, stream);
+  if (fit->rows.features == NULL)
     {
       apr_table_reader_read_categories_async (fit->reader, (const char *const *) fit->texts,
                                               G_PRIORITY_DEFAULT, self->cancellable, on_categories, task);
       return;
     }
-  apr_table_reader_set_drop_missing (fit->reader, fit->drop_missing);
-  apr_table_reader_set_n_threads (fit->reader, trendline_fit_session_count_threads ());
-  apr_table_reader_set_targets (fit->reader, targets);
-  apr_table_reader_set_weight (fit->reader, fit->weight);
-  apr_table_reader_set_features (fit->reader, (const char *const *) fit->features);
   g_signal_connect_object (fit->reader, "notify::progress", G_CALLBACK (on_reading), self, 0);
   read_rows (task);
 }
@@ -272,7 +255,7 @@ open_table (GTask *task)
 {
   Fit *fit = g_task_get_task_data (task);
 
-  g_file_read_async (fit->file, G_PRIORITY_DEFAULT, g_task_get_cancellable (task), on_opened, task);
+  g_file_read_async (fit->rows.file, G_PRIORITY_DEFAULT, g_task_get_cancellable (task), on_opened, task);
 }
 
 /* Takes down what is chosen now: it may be changed while the fit runs. */
@@ -284,11 +267,11 @@ fit_new (TrendlineFitSession *self)
   g_autoptr (GStrvBuilder) texts = g_strv_builder_new ();
   guint i;
 
-  fit->file = g_object_ref (trendline_table_get_file (self->table));
-  fit->decimal_comma = trendline_table_get_decimal_comma (self->table);
-  fit->drop_missing = self->drop_missing;
-  fit->target = g_strdup (self->target);
-  fit->weight = g_strdup (self->weight);
+  fit->rows.file = g_object_ref (trendline_table_get_file (self->table));
+  fit->rows.decimal_comma = trendline_table_get_decimal_comma (self->table);
+  fit->rows.drop_missing = self->drop_missing;
+  fit->rows.target = g_strdup (self->target);
+  fit->rows.weight = g_strdup (self->weight);
   fit->choice = g_variant_ref (self->choice);
   fit->model = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (self->options)));
   fit->columns = g_ptr_array_new_with_free_func (g_free);
@@ -306,7 +289,7 @@ fit_new (TrendlineFitSession *self)
     }
   fit->texts = g_strv_builder_end (texts);
   if (fit->texts[0] == NULL)
-    fit->features = list_features (fit, NULL);
+    fit->rows.features = list_features (fit, NULL);
 
   return fit;
 }
@@ -334,18 +317,18 @@ trendline_fit_session_fit_async (TrendlineFitSession *self, GAsyncReadyCallback 
 
   fit = fit_new (self);
   g_task_set_task_data (task, fit, (GDestroyNotify) fit_free);
-  if (fit->target == NULL || fit->columns->len == 0)
+  if (fit->rows.target == NULL || fit->columns->len == 0)
     trendline_fit_session_fail (
       task, g_error_new (APR_ERROR, APR_ERROR_EMPTY,
-                         fit->target == NULL ? _ ("No target is chosen") : _ ("No feature is chosen")));
-  else if (g_strcmp0 (fit->target, fit->weight) == 0)
+                         fit->rows.target == NULL ? _ ("No target is chosen") : _ ("No feature is chosen")));
+  else if (g_strcmp0 (fit->rows.target, fit->rows.weight) == 0)
     {
       /* Translators: the name of a column */
       trendline_fit_session_fail (
         task, g_error_new (APR_ERROR, APR_ERROR_WEIGHTS,
                            _ ("“%s” is the target and the weights: choose another column for "
                               "one of them"),
-                           fit->target));
+                           fit->rows.target));
     }
   else
     open_table (task);
@@ -412,24 +395,25 @@ on_table_to_add (GObject *source, GAsyncResult *result, gpointer data)
   GError *error = NULL;
 
   table = trendline_table_load_finish (result, &error);
-  if (table != NULL && fit->target != NULL && trendline_table_find_column (table, fit->target) == NULL)
+  if (table != NULL && fit->rows.target != NULL &&
+      trendline_table_find_column (table, fit->rows.target) == NULL)
     /* Translators: the name of a column */
     g_set_error (&error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
-                 _ ("The table needs the target of the model, a column “%s”"), fit->target);
-  else if (table != NULL && (fit->target == NULL || self->table == NULL))
+                 _ ("The table needs the target of the model, a column “%s”"), fit->rows.target);
+  else if (table != NULL && (fit->rows.target == NULL || self->table == NULL))
     {
       /* A file names no column of weights, and a further column may be theirs. */
-      g_autofree char *only = find_target (table, fit->features, &error);
+      g_autofree char *only = find_target (table, fit->rows.features, &error);
 
-      if (fit->target == NULL)
-        fit->target = g_steal_pointer (&only);
+      if (fit->rows.target == NULL)
+        fit->rows.target = g_steal_pointer (&only);
     }
   if (error != NULL)
     {
       trendline_fit_session_fail (task, error);
       return;
     }
-  fit->decimal_comma = trendline_table_get_decimal_comma (table);
+  fit->rows.decimal_comma = trendline_table_get_decimal_comma (table);
   trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_READING);
   open_table (task);
 }
@@ -461,11 +445,11 @@ trendline_fit_session_add_async (TrendlineFitSession *self,
     return;
 
   fit = g_new0 (Fit, 1);
-  fit->file = g_object_ref (file);
-  fit->drop_missing = drop_missing;
-  fit->target = g_strdup (self->model_target);
-  fit->weight = g_strdup (self->model_weight);
-  fit->features = apr_estimator_get_feature_names (APR_ESTIMATOR (self->model));
+  fit->rows.file = g_object_ref (file);
+  fit->rows.drop_missing = drop_missing;
+  fit->rows.target = g_strdup (self->model_target);
+  fit->rows.weight = g_strdup (self->model_weight);
+  fit->rows.features = apr_estimator_get_feature_names (APR_ESTIMATOR (self->model));
   fit->model = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (self->model)));
   g_task_set_task_data (task, fit, (GDestroyNotify) fit_free);
   fit->sums = apr_linear_regression_get_cross_products (self->model);
@@ -475,7 +459,7 @@ trendline_fit_session_add_async (TrendlineFitSession *self,
                                                      _ ("The model was saved without the sums of its data")));
       return;
     }
-  if (fit->features == NULL)
+  if (fit->rows.features == NULL)
     {
       trendline_fit_session_fail (task,
                                   g_error_new (APR_ERROR, APR_ERROR_FEATURE_NAMES,

@@ -32,6 +32,22 @@ struct _TrendlineFitSession
   gboolean is_undoing; /* changes are not to be undone, or one together */
 };
 
+/* How the rows of a table are read for a fit. */
+typedef struct
+{
+  GFile *file;
+  gboolean decimal_comma;
+  gboolean drop_missing;
+  char *target;    /* (nullable) */
+  char *weight;    /* (nullable) */
+  char **features; /* (nullable): the columns, and a feature for each text of one, once these are known */
+} TrendlineRows;
+
+void trendline_rows_clear (TrendlineRows *self);
+
+/* A reader of the file, which is open. Before the features are known, it finds the texts of columns only. */
+AprTableReader *trendline_rows_create_reader (const TrendlineRows *self, GFileInputStream *stream);
+
 void trendline_fit_session_set_state (TrendlineFitSession *self, TrendlineFitState state);
 
 void trendline_fit_session_set_fraction (TrendlineFitSession *self, double fraction);

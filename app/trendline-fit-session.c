@@ -361,6 +361,35 @@ trendline_fit_session_cancel (TrendlineFitSession *self)
 }
 
 void
+trendline_rows_clear (TrendlineRows *self)
+{
+  g_clear_object (&self->file);
+  g_clear_pointer (&self->target, g_free);
+  g_clear_pointer (&self->weight, g_free);
+  g_clear_pointer (&self->features, g_strfreev);
+}
+
+AprTableReader *
+trendline_rows_create_reader (const TrendlineRows *self, GFileInputStream *stream)
+{
+  const char *const targets[] = { self->target, NULL };
+  g_autofree char *name = g_file_get_basename (self->file);
+  g_autofree char *display_name = g_filename_display_name (name);
+  AprTableReader *reader = apr_table_reader_new (G_INPUT_STREAM (stream), display_name);
+
+  apr_table_reader_set_decimal_comma (reader, self->decimal_comma);
+  if (self->features == NULL)
+    return reader;
+  apr_table_reader_set_drop_missing (reader, self->drop_missing);
+  apr_table_reader_set_n_threads (reader, trendline_fit_session_count_threads ());
+  apr_table_reader_set_targets (reader, targets);
+  apr_table_reader_set_weight (reader, self->weight);
+  apr_table_reader_set_features (reader, (const char *const *) self->features);
+
+  return reader;
+}
+
+void
 trendline_fit_session_set_state (TrendlineFitSession *self, TrendlineFitState state)
 {
   const gboolean was_busy = self->state != TRENDLINE_FIT_STATE_IDLE;
