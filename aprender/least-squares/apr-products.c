@@ -267,10 +267,13 @@ centre_rows (gpointer data, gsize part, gsize n_parts)
   Centring *centring = data;
   const AprProducts *self = centring->products;
   mp_limb_t *entry = g_alloca ((self->n_limbs + centring->n_words) * sizeof *entry);
+  gsize n = count_columns (self);
+  gsize end = apr_triangle_part (n, part + 1, n_parts);
   gboolean whole = TRUE;
   gsize i;
 
-  for (i = part; i < count_columns (self) && whole && !apr_run_is_cancelled (centring->run); i += n_parts)
+  for (i = apr_triangle_part (n, part, n_parts); i < end && whole && !apr_run_is_cancelled (centring->run);
+       i++)
     switch (self->n_limbs)
       {
         /* Common lengths, which the compiler unrolls. */

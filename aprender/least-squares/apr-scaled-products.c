@@ -25,14 +25,16 @@ convert_rows (gpointer data, gsize part, gsize n_parts)
   Conversion *conversion = data;
   const AprScaledProducts *matrix = conversion->matrix;
   const AprProducts *products = matrix->products;
+  gsize n_squares = (matrix->n + SQUARE - 1) / SQUARE;
+  gsize end = apr_triangle_part (n_squares, part + 1, n_parts) * SQUARE;
   guint64 too_large = 0;
   gsize row;
   gsize column;
   gsize i;
   gsize j;
 
-  for (row = part * SQUARE; row < matrix->n && !apr_run_is_cancelled (conversion->run);
-       row += n_parts * SQUARE)
+  for (row = apr_triangle_part (n_squares, part, n_parts) * SQUARE;
+       row < end && !apr_run_is_cancelled (conversion->run); row += SQUARE)
     for (column = 0; column <= row; column += SQUARE)
       {
         gsize last_row = MIN (row + SQUARE, matrix->n);
@@ -129,6 +131,7 @@ multiply_rows (gpointer data, gsize part, gsize n_parts)
   gint64 first = -apr_scaled_products_get_bits (matrix->n);
   gint64 min_scale = G_MAXINT64;
   gint64 max_scale = G_MININT64;
+  gsize end = apr_triangle_part (matrix->n, part + 1, n_parts);
   gsize i;
 
   for (i = 0; i < matrix->n; i++)
@@ -136,7 +139,7 @@ multiply_rows (gpointer data, gsize part, gsize n_parts)
       min_scale = MIN (min_scale, matrix->scales[matrix->columns[i]]);
       max_scale = MAX (max_scale, matrix->scales[matrix->columns[i]]);
     }
-  for (i = part; i < matrix->n && !apr_run_is_cancelled (product->run); i += n_parts)
+  for (i = apr_triangle_part (matrix->n, part, n_parts); i < end && !apr_run_is_cancelled (product->run); i++)
     {
       gint64 place = first + matrix->scales[matrix->columns[i]];
 
