@@ -272,13 +272,13 @@ write_other (AprCrossProducts *self, AprCrossProducts *other, gint sign, GError 
  *
  * Adds the samples of another state, as if they had been added here.
  *
- * Where both have names of features, they must be the same; else those of one are taken. Where samples
+ * Where both have names of features or of targets, they must be the same; else those of one are taken. Where samples
  * of one identity, of [method@Apr.CrossProducts.set_identity], would be counted twice, nothing is added. States without
  * an identity can be merged as often as one likes, a state into itself too: each time their samples count once more.
  *
  * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way,
- *   %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, or %APR_ERROR_RANGE where there is
- *   no memory, there would be more than 2^63 samples, or both have the same identity
+ *   %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES with the first name that differs, %APR_ERROR_RANGE where there would
+ *   be 2^63 samples or more, or both have the same identity, or %APR_ERROR_NO_MEMORY
  *
  * Since: 0.1
  */
@@ -327,12 +327,12 @@ apr_cross_products_merge_bytes (AprCrossProducts *self, GBytes *bytes, GError **
  * Takes samples away again, exactly: all sums and counts are as if they had never been added. What else the samples
  * brought stays: names, the wider of the dtypes, and the precision %APR_PRECISION_DOUBLE.
  *
- * The caller must know that @other was part of @self; only its number of samples, and the names of the features where
- * both have any, are checked.
+ * The caller must know that @other was part of @self; only its number of samples, and the names of features and targets
+ * where both have any, are checked.
  *
  * Returns: true, or false with the state as it was: %G_IO_ERROR_PENDING while another write is under way,
- *   %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES, or %APR_ERROR_RANGE where @other has more samples than @self, or
- *   an identity that @self has not
+ *   %APR_ERROR_SHAPE, %APR_ERROR_FEATURE_NAMES, %APR_ERROR_RANGE where @other has more samples than @self, or an
+ *   identity that @self has not, or %APR_ERROR_NO_MEMORY
  *
  * Since: 0.1
  */
