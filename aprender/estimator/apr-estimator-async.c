@@ -196,12 +196,6 @@ apr_estimator_return_error_named (AprEstimator *self,
   g_task_return_error (task, error);
 }
 
-static gboolean
-run_fit (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
-{
-  return apr_estimator_run_fit (self, call, cancellable, error);
-}
-
 /**
  * apr_estimator_fit_async:
  * @self: an estimator
@@ -243,7 +237,7 @@ apr_estimator_fit_async (AprEstimator *self,
     }
 
   call = apr_estimator_call_new (x, y, sample_weight);
-  call->run = run_fit;
+  call->run = apr_estimator_run_fit;
   call->is_update = TRUE;
   call->needs_caller = !APR_ESTIMATOR_IS_THREAD_SAFE (self, fit);
   apr_estimator_call_async (self, call, apr_estimator_fit_async, io_priority, cancellable, callback,

@@ -109,10 +109,10 @@ load_names (AprEstimator *self, AprSafetensorsReader *reader, GError **error)
 }
 
 static gboolean
-load_fitted (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
+run_load (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
 {
   AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
-  AprSafetensorsReader *reader = APR_SAFETENSORS_READER (user_data);
+  AprSafetensorsReader *reader = APR_SAFETENSORS_READER (call->object);
   g_autoptr (GError) local_error = NULL;
   gsize n_features = 0;
   gsize n_targets = 0;
@@ -145,11 +145,12 @@ apr_estimator_load_into (AprEstimator *self,
                          GCancellable *cancellable,
                          GError **error)
 {
+  AprEstimatorCall call = { .object = G_OBJECT (reader) };
   gboolean loaded;
 
   /* The virtual function takes none. */
   apr_run_push_cancellable (cancellable);
-  loaded = apr_estimator_update (self, load_fitted, reader, cancellable, error);
+  loaded = apr_estimator_update (self, run_load, &call, cancellable, error);
   apr_run_pop_cancellable (cancellable);
 
   return loaded;
@@ -269,12 +270,6 @@ return_load_error (GTask *task, GError *error)
       g_prefix_error (&error, "%s: ", name);
     }
   g_task_return_error (task, error);
-}
-
-static gboolean
-run_load (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
-{
-  return load_fitted (self, call->object, cancellable, error);
 }
 
 static void

@@ -91,25 +91,26 @@ void apr_estimator_set_fitted (AprEstimator *self, AprFitted *fitted);
 /* Commits what is pending, and notifies; or forgets it. */
 void apr_estimator_end_update (AprEstimator *self, gboolean commit);
 
-/* Begins, calls @function in this thread, and ends. */
-typedef gboolean (*AprEstimatorUpdateFunc) (AprEstimator *self,
-                                            gpointer user_data,
-                                            GCancellable *cancellable,
-                                            GError **error);
+/* A method, its arguments and its results. One on a caller's stack borrows its arguments. */
+typedef struct _AprEstimatorCall AprEstimatorCall;
 
+/* Does the work, and fills the results in. */
+typedef gboolean (*AprEstimatorRunFunc) (AprEstimator *self,
+                                         AprEstimatorCall *call,
+                                         GCancellable *cancellable,
+                                         GError **error);
+
+/* Begins an update, calls @run in this thread, and ends it. */
 gboolean apr_estimator_update (AprEstimator *self,
-                               AprEstimatorUpdateFunc function,
-                               gpointer user_data,
+                               AprEstimatorRunFunc run,
+                               AprEstimatorCall *call,
                                GCancellable *cancellable,
                                GError **error);
 
-/* A method that runs beside the caller's main loop. */
-typedef struct _AprEstimatorCall AprEstimatorCall;
-
 struct _AprEstimatorCall
 {
-  /* Does the work, and fills the results in. */
-  gboolean (*run) (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error);
+  /* What only apr_estimator_call_async () looks at. */
+  AprEstimatorRunFunc run;
   gboolean is_update;    /* begins an update, and ends it in the caller's main context */
   gboolean needs_caller; /* @run is not for other threads: it runs in the caller's main context */
 
@@ -122,7 +123,7 @@ struct _AprEstimatorCall
   guint kind;
   GFile *file;       /* (owned) (nullable) */
   AprFitted *fitted; /* (owned) (nullable) */
-  GObject *object;   /* (owned) (nullable): a reader or a writer */
+  GObject *object;   /* (owned) (nullable): a reader, a writer or a state */
 
   double number;
   gpointer results[2]; /* (owned) (nullable) */
@@ -180,7 +181,8 @@ gboolean apr_estimator_check_n_features (const char *what, gsize n_features, gsi
 
 void apr_estimator_set_failed (AprEstimator *self, const char *function, GError **error);
 
-/* What runs when the arguments have been checked; @call is an AprEstimatorCall. */
-gboolean apr_estimator_run_fit (AprEstimator *self, gpointer call, GCancellable *cancellable, GError **error);
+/* What runs when the arguments have been checked. */
+gboolean
+apr_estimator_run_fit (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error);
 
 G_END_DECLS

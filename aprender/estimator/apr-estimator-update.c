@@ -285,8 +285,8 @@ apr_estimator_end_update (AprEstimator *self, gboolean commit)
 
 gboolean
 apr_estimator_update (AprEstimator *self,
-                      AprEstimatorUpdateFunc function,
-                      gpointer user_data,
+                      AprEstimatorRunFunc run,
+                      AprEstimatorCall *call,
                       GCancellable *cancellable,
                       GError **error)
 {
@@ -296,7 +296,7 @@ apr_estimator_update (AprEstimator *self,
     return FALSE;
 
   apr_estimator_set_updating (self, TRUE);
-  succeeded = function (self, user_data, cancellable, error);
+  succeeded = run (self, call, cancellable, error);
   apr_estimator_end_update (self, succeeded);
 
   return succeeded;

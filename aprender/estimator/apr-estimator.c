@@ -463,9 +463,8 @@ set_missing (AprEstimator *self, const char *function, GError **error)
 }
 
 gboolean
-apr_estimator_run_fit (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
+apr_estimator_run_fit (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
 {
-  AprEstimatorCall *call = user_data;
   AprEstimatorClass *klass = APR_ESTIMATOR_GET_CLASS (self);
   g_autoptr (GError) local_error = NULL;
   gsize n_features = apr_tensor_get_shape (call->x, NULL)[1];

@@ -143,11 +143,10 @@ apr_linear_regression_fit (AprEstimator *estimator,
   return fit_samples (APR_LINEAR_REGRESSION (estimator), NULL, x, y, sample_weight, cancellable, error);
 }
 
-/* @user_data is the state. */
 static gboolean
-run_fit_cross_products (AprEstimator *self, gpointer user_data, GCancellable *cancellable, GError **error)
+run_fit_cross_products (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
 {
-  AprCrossProducts *state = user_data;
+  AprCrossProducts *state = APR_CROSS_PRODUCTS (call->object);
   gsize n_targets = apr_cross_products_get_n_targets (state);
   gboolean has_names = apr_cross_products_get_feature_names (state) != NULL;
   gboolean has_target_names = apr_cross_products_get_target_names (state) != NULL;
@@ -197,20 +196,13 @@ apr_linear_regression_fit_cross_products (AprLinearRegression *self,
                                           GCancellable *cancellable,
                                           GError **error)
 {
+  AprEstimatorCall call = { .object = G_OBJECT (state) };
+
   g_return_val_if_fail (APR_IS_LINEAR_REGRESSION (self), FALSE);
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (state), FALSE);
 
   return check_state_to_fit (state, error) &&
-         apr_estimator_update (APR_ESTIMATOR (self), run_fit_cross_products, state, cancellable, error);
-}
-
-static gboolean
-run_fit_cross_products_async (AprEstimator *self,
-                              AprEstimatorCall *call,
-                              GCancellable *cancellable,
-                              GError **error)
-{
-  return run_fit_cross_products (self, call->object, cancellable, error);
+         apr_estimator_update (APR_ESTIMATOR (self), run_fit_cross_products, &call, cancellable, error);
 }
 
 /**
@@ -248,7 +240,7 @@ apr_linear_regression_fit_cross_products_async (AprLinearRegression *self,
     }
 
   call = apr_estimator_call_new (NULL, NULL, NULL);
-  call->run = run_fit_cross_products_async;
+  call->run = run_fit_cross_products;
   call->is_update = TRUE;
   call->object = G_OBJECT (apr_cross_products_copy (state));
   apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_fit_cross_products_async,
@@ -279,10 +271,9 @@ apr_linear_regression_fit_cross_products_finish (AprLinearRegression *self,
 }
 
 static gboolean
-run_partial_fit (AprEstimator *estimator, gpointer user_data, GCancellable *cancellable, GError **error)
+run_partial_fit (AprEstimator *estimator, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
 {
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
-  AprEstimatorCall *call = user_data;
   g_autoptr (AprLinearResults) results = apr_linear_regression_ref_results (self);
   const gsize *x_shape = apr_tensor_get_shape (call->x, NULL);
   gsize n_targets = apr_estimator_count_targets (call->y);
@@ -337,12 +328,6 @@ apr_linear_regression_partial_fit (AprLinearRegression *self,
          apr_estimator_update (APR_ESTIMATOR (self), run_partial_fit, &call, cancellable, error);
 }
 
-static gboolean
-run_partial_fit_async (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
-{
-  return run_partial_fit (self, call, cancellable, error);
-}
-
 /**
  * apr_linear_regression_partial_fit_async:
  * @self: a linear regression
@@ -382,7 +367,7 @@ apr_linear_regression_partial_fit_async (AprLinearRegression *self,
     }
 
   call = apr_estimator_call_new (x, y, sample_weight);
-  call->run = run_partial_fit_async;
+  call->run = run_partial_fit;
   call->is_update = TRUE;
   apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_partial_fit_async, io_priority,
                             cancellable, callback, user_data);

@@ -439,11 +439,12 @@ prepare (Call *call, AprTensor *labels, GError **error)
          (call->correctly_rounded = make_room (call, sizeof *call->correctly_rounded, error)) != NULL;
 }
 
-/* @user_data is an AprEstimatorCall, whose first result becomes what is found. */
 static gboolean
-run_fit_groups (AprEstimator *estimator, gpointer user_data, GCancellable *cancellable, GError **error)
+run_fit_groups (AprEstimator *estimator,
+                AprEstimatorCall *arguments,
+                GCancellable *cancellable,
+                GError **error)
 {
-  AprEstimatorCall *arguments = user_data;
   AprLinearRegression *self = APR_LINEAR_REGRESSION (estimator);
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_auto (Call) call = { .model = self,
@@ -536,12 +537,6 @@ apr_linear_regression_fit_groups (AprLinearRegression *self,
          : NULL;
 }
 
-static gboolean
-run_fit_groups_async (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable, GError **error)
-{
-  return run_fit_groups (self, call, cancellable, error);
-}
-
 /**
  * apr_linear_regression_fit_groups_async:
  * @self: a linear regression
@@ -585,7 +580,7 @@ apr_linear_regression_fit_groups_async (AprLinearRegression *self,
 
   call = apr_estimator_call_new (x, y, sample_weight);
   call->groups = apr_tensor_ref (groups);
-  call->run = run_fit_groups_async;
+  call->run = run_fit_groups;
   call->is_update = TRUE;
   apr_estimator_call_async (APR_ESTIMATOR (self), call, apr_linear_regression_fit_groups_async, io_priority,
                             cancellable, callback, user_data);
