@@ -5,14 +5,25 @@
 
 G_BEGIN_DECLS
 
-/* That @result is of the asynchronous method with the tag @source_tag, called for @source, or of such a function where
- * @source is %NULL, and that it is taken for the first time. The message names @function, or the class of @source where
- * @function is %NULL.
+/* That @result is of the asynchronous method @tag, called for @source, or of such a function where @source is %NULL,
+ * and that it is taken for the first time. The message names @tag, which must be the function's name.
  *
  * Returns: (transfer none) (nullable): @result, which is to be taken now; %NULL with %APR_ERROR_FAILED where it is of
  * another method or object, or has been taken before */
-GTask *apr_task_check (
-  GAsyncResult *result, gpointer source, gpointer source_tag, const char *function, GError **error);
+#define apr_task_check(result, source, tag, error) apr_task_check_named (result, source, tag, #tag, error)
+GTask *
+apr_task_check_named (GAsyncResult *result, gpointer source, gpointer tag, const char *name, GError **error);
+
+/* Takes what the task returned after the same check: false, or %NULL, with an error of either. */
+#define apr_task_take_boolean(result, source, tag, error) \
+ apr_task_take_boolean_named (result, source, tag, #tag, error)
+gboolean apr_task_take_boolean_named (
+  GAsyncResult *result, gpointer source, gpointer tag, const char *name, GError **error);
+
+#define apr_task_take_pointer(result, source, tag, error) \
+ apr_task_take_pointer_named (result, source, tag, #tag, error)
+gpointer apr_task_take_pointer_named (
+  GAsyncResult *result, gpointer source, gpointer tag, const char *name, GError **error);
 
 /* Runs @function as g_task_run_in_thread () does. If its thread drops the last reference to the task, the source object
  * is freed in the main context that the callback is called in: handlers and their data are not for other threads. */

@@ -4,12 +4,11 @@
 #include "aprender/base/apr-error.h"
 
 GTask *
-apr_task_check (
-  GAsyncResult *result, gpointer source, gpointer source_tag, const char *function, GError **error)
+apr_task_check_named (GAsyncResult *result, gpointer source, gpointer tag, const char *name, GError **error)
 {
   static const char taken[] = "apr-taken";
 
-  if (g_task_is_valid (result, source) && g_task_get_source_tag (G_TASK (result)) == source_tag)
+  if (g_task_is_valid (result, source) && g_task_get_source_tag (G_TASK (result)) == tag)
     {
       if (g_object_get_data (G_OBJECT (result), taken) == NULL)
         {
@@ -22,15 +21,29 @@ apr_task_check (
     }
 
   if (source == NULL)
-    g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The result is not that of %s ()", function);
-  else if (function == NULL)
-    g_set_error (error, APR_ERROR, APR_ERROR_FAILED,
-                 "The result is not that of the method of this %s that is being finished",
-                 G_OBJECT_TYPE_NAME (source));
+    g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The result is not that of %s ()", name);
   else
-    g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The result is not that of %s () of this %s", function,
+    g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The result is not that of %s () of this %s", name,
                  G_OBJECT_TYPE_NAME (source));
   return NULL;
+}
+
+gboolean
+apr_task_take_boolean_named (
+  GAsyncResult *result, gpointer source, gpointer tag, const char *name, GError **error)
+{
+  GTask *task = apr_task_check_named (result, source, tag, name, error);
+
+  return task != NULL && g_task_propagate_boolean (task, error);
+}
+
+gpointer
+apr_task_take_pointer_named (
+  GAsyncResult *result, gpointer source, gpointer tag, const char *name, GError **error)
+{
+  GTask *task = apr_task_check_named (result, source, tag, name, error);
+
+  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }
 
 /* Who asked for a task, and what it is of. The task owns both of these until it is finalized. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-task-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/table/apr-arrow-stream-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
@@ -331,5 +332,5 @@ apr_cross_products_update_arrow_finish (AprCrossProducts *self, GAsyncResult *re
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  return apr_cross_products_write_finish (self, result, apr_cross_products_update_arrow_async, error);
+  return apr_task_take_boolean (result, self, apr_cross_products_update_arrow_async, error);
 }

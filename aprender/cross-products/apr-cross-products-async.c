@@ -113,7 +113,7 @@ apr_cross_products_merge_finish (AprCrossProducts *self, GAsyncResult *result, G
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  return apr_cross_products_write_finish (self, result, apr_cross_products_merge_async, error);
+  return apr_task_take_boolean (result, self, apr_cross_products_merge_async, error);
 }
 
 /**
@@ -164,7 +164,7 @@ apr_cross_products_merge_bytes_finish (AprCrossProducts *self, GAsyncResult *res
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  return apr_cross_products_write_finish (self, result, apr_cross_products_merge_bytes_async, error);
+  return apr_task_take_boolean (result, self, apr_cross_products_merge_bytes_async, error);
 }
 
 /**
@@ -215,7 +215,7 @@ apr_cross_products_subtract_finish (AprCrossProducts *self, GAsyncResult *result
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  return apr_cross_products_write_finish (self, result, apr_cross_products_subtract_async, error);
+  return apr_task_take_boolean (result, self, apr_cross_products_subtract_async, error);
 }
 
 void
@@ -330,14 +330,9 @@ apr_cross_products_equal_async (AprCrossProducts *self,
 gboolean
 apr_cross_products_equal_finish (AprCrossProducts *self, GAsyncResult *result, GError **error)
 {
-  GTask *task;
-
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  task =
-    apr_task_check (result, self, apr_cross_products_equal_async, "apr_cross_products_equal_async", error);
-
-  return task != NULL && g_task_propagate_boolean (task, error);
+  return apr_task_take_boolean (result, self, apr_cross_products_equal_async, error);
 }
 
 /**
@@ -381,14 +376,9 @@ apr_cross_products_to_bytes_async (AprCrossProducts *self,
 GBytes *
 apr_cross_products_to_bytes_finish (AprCrossProducts *self, GAsyncResult *result, GError **error)
 {
-  GTask *task;
-
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), NULL);
 
-  task = apr_task_check (result, self, apr_cross_products_to_bytes_async, "apr_cross_products_to_bytes_async",
-                         error);
-
-  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
+  return apr_task_take_pointer (result, self, apr_cross_products_to_bytes_async, error);
 }
 
 /**
@@ -428,8 +418,5 @@ apr_cross_products_from_bytes_async (
 AprCrossProducts *
 apr_cross_products_from_bytes_finish (GAsyncResult *result, GError **error)
 {
-  GTask *task = apr_task_check (result, NULL, apr_cross_products_from_bytes_async,
-                                "apr_cross_products_from_bytes_async", error);
-
-  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
+  return apr_task_take_pointer (result, NULL, apr_cross_products_from_bytes_async, error);
 }

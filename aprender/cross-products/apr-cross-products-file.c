@@ -234,14 +234,9 @@ apr_cross_products_save_to_file_async (AprCrossProducts *self,
 gboolean
 apr_cross_products_save_to_file_finish (AprCrossProducts *self, GAsyncResult *result, GError **error)
 {
-  GTask *task;
-
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  task = apr_task_check (result, self, apr_cross_products_save_to_file_async,
-                         "apr_cross_products_save_to_file_async", error);
-
-  return task != NULL && g_task_propagate_boolean (task, error);
+  return apr_task_take_boolean (result, self, apr_cross_products_save_to_file_async, error);
 }
 
 /**
@@ -540,10 +535,7 @@ apr_cross_products_load_from_file_async (
 AprCrossProducts *
 apr_cross_products_load_from_file_finish (GAsyncResult *result, GError **error)
 {
-  GTask *task = apr_task_check (result, NULL, apr_cross_products_load_from_file_async,
-                                "apr_cross_products_load_from_file_async", error);
-
-  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
+  return apr_task_take_pointer (result, NULL, apr_cross_products_load_from_file_async, error);
 }
 
 AprCrossProducts *

@@ -87,11 +87,6 @@ void apr_cross_products_read_async_named (gpointer self,
                                           GAsyncReadyCallback callback,
                                           gpointer user_data);
 
-gboolean apr_cross_products_write_finish (AprCrossProducts *self,
-                                          GAsyncResult *result,
-                                          gpointer source_tag,
-                                          GError **error);
-
 /* Adds the samples of @other, or takes them away where @sign is -1. Only a copy of a state can be cancelled. */
 gboolean apr_cross_products_combine (
   AprCrossProducts *self, AprCrossProducts *other, gint sign, GCancellable *cancellable, GError **error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-cross-products-private.h"
 
+#include "aprender/base/apr-task-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 
 /* Updates: samples that are added to a state. All that can fail is worked out first, and then the state changes. */
@@ -373,7 +374,7 @@ apr_cross_products_update_finish (AprCrossProducts *self, GAsyncResult *result, 
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  return apr_cross_products_write_finish (self, result, apr_cross_products_update_async, error);
+  return apr_task_take_boolean (result, self, apr_cross_products_update_async, error);
 }
 
 /**

@@ -166,14 +166,3 @@ apr_cross_products_write_async_named (AprCrossProducts *self,
   g_task_set_task_data (work, write, write_free);
   apr_task_run_in_thread (work, write_in_thread);
 }
-
-gboolean
-apr_cross_products_write_finish (AprCrossProducts *self,
-                                 GAsyncResult *result,
-                                 gpointer source_tag,
-                                 GError **error)
-{
-  GTask *task = apr_task_check (result, self, source_tag, NULL, error);
-
-  return task != NULL && g_task_propagate_boolean (task, error);
-}

@@ -166,17 +166,19 @@ apr_estimator_call_async_named (AprEstimator *self,
 }
 
 AprEstimatorCall *
-apr_estimator_call_finish (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error)
+apr_estimator_call_finish_named (
+  gpointer self, GAsyncResult *result, gpointer tag, const char *name, GError **error)
 {
-  GTask *task = apr_task_check (result, self, source_tag, NULL, error);
+  GTask *task = apr_task_check_named (result, self, tag, name, error);
 
   return task != NULL && g_task_propagate_boolean (task, error) ? g_task_get_task_data (task) : NULL;
 }
 
 gpointer
-apr_estimator_call_take_result (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error)
+apr_estimator_call_take_result_named (
+  gpointer self, GAsyncResult *result, gpointer tag, const char *name, GError **error)
 {
-  AprEstimatorCall *call = apr_estimator_call_finish (self, result, source_tag, error);
+  AprEstimatorCall *call = apr_estimator_call_finish_named (self, result, tag, name, error);
 
   return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
 }

@@ -347,14 +347,6 @@ load_task_new (GType type,
   return NULL;
 }
 
-static AprEstimator *
-load_finish (GAsyncResult *result, gpointer source_tag, const char *function, GError **error)
-{
-  GTask *task = apr_task_check (result, NULL, source_tag, function, error);
-
-  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
-}
-
 /**
  * apr_estimator_load_from_file_async:
  * @type: the type of the model, such as %APR_TYPE_LINEAR_REGRESSION
@@ -403,8 +395,7 @@ apr_estimator_load_from_file_async (GType type,
 AprEstimator *
 apr_estimator_load_from_file_finish (GAsyncResult *result, GError **error)
 {
-  return load_finish (result, apr_estimator_load_from_file_async, "apr_estimator_load_from_file_async",
-                      error);
+  return apr_task_take_pointer (result, NULL, apr_estimator_load_from_file_async, error);
 }
 
 /**
@@ -514,5 +505,5 @@ apr_estimator_from_bytes_async (GType type,
 AprEstimator *
 apr_estimator_from_bytes_finish (GAsyncResult *result, GError **error)
 {
-  return load_finish (result, apr_estimator_from_bytes_async, "apr_estimator_from_bytes_async", error);
+  return apr_task_take_pointer (result, NULL, apr_estimator_from_bytes_async, error);
 }

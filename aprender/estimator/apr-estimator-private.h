@@ -149,12 +149,16 @@ void apr_estimator_call_async_named (AprEstimator *self,
 
 /* Returns: (transfer none) (nullable): the call that has run; %NULL with its error, or where @result is of another
  *   function */
-AprEstimatorCall *
-apr_estimator_call_finish (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error);
+#define apr_estimator_call_finish(self, result, tag, error) \
+ apr_estimator_call_finish_named (self, result, tag, #tag, error)
+AprEstimatorCall *apr_estimator_call_finish_named (
+  gpointer self, GAsyncResult *result, gpointer tag, const char *name, GError **error);
 
 /* The same of the first result alone: (transfer full). */
-gpointer
-apr_estimator_call_take_result (gpointer self, GAsyncResult *result, gpointer source_tag, GError **error);
+#define apr_estimator_call_take_result(self, result, tag, error) \
+ apr_estimator_call_take_result_named (self, result, tag, #tag, error)
+gpointer apr_estimator_call_take_result_named (
+  gpointer self, GAsyncResult *result, gpointer tag, const char *name, GError **error);
 
 /* Takes @error, which was found before anything began, and returns it to @callback. */
 #define apr_estimator_return_error(self, ...) apr_estimator_return_error_named (self, G_STRFUNC, __VA_ARGS__)

@@ -457,11 +457,7 @@ apr_estimator_to_bytes_async (AprEstimator *self,
 GBytes *
 apr_estimator_to_bytes_finish (AprEstimator *self, GAsyncResult *result, GError **error)
 {
-  AprEstimatorCall *call;
-
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
 
-  call = apr_estimator_call_finish (self, result, apr_estimator_to_bytes_async, error);
-
-  return call != NULL ? g_steal_pointer (&call->results[0]) : NULL;
+  return apr_estimator_call_take_result (self, result, apr_estimator_to_bytes_async, error);
 }

@@ -436,9 +436,7 @@ apr_compute_metric_async (AprMetric metric,
 AprTensor *
 apr_compute_metric_finish (GAsyncResult *result, GError **error)
 {
-  GTask *task = apr_task_check (result, NULL, apr_compute_metric_async, "apr_compute_metric_async", error);
-
-  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
+  return apr_task_take_pointer (result, NULL, apr_compute_metric_async, error);
 }
 
 /**

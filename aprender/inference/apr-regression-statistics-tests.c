@@ -303,14 +303,9 @@ apr_regression_statistics_test_hypothesis_finish (AprRegressionStatistics *self,
                                                   GAsyncResult *result,
                                                   GError **error)
 {
-  GTask *task;
-
   g_return_val_if_fail (APR_IS_REGRESSION_STATISTICS (self), NULL);
 
-  task = apr_task_check (result, self, apr_regression_statistics_test_hypothesis_async,
-                         "apr_regression_statistics_test_hypothesis_async", error);
-
-  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
+  return apr_task_take_pointer (result, self, apr_regression_statistics_test_hypothesis_async, error);
 }
 
 /* The names of the features, without that of the intercept, which comes first; or NULL where they are x0, x1 and so

@@ -63,14 +63,6 @@ begin (AprSafetensorsReader *self,
   apr_task_run_in_thread (task, read_in_thread);
 }
 
-static AprTensor *
-finish (AprSafetensorsReader *self, gpointer tag, const char *name, GAsyncResult *result, GError **error)
-{
-  GTask *task = apr_task_check (result, self, tag, name, error);
-
-  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
-}
-
 /**
  * apr_safetensors_reader_get_tensor_async:
  * @self: a reader
@@ -123,8 +115,7 @@ apr_safetensors_reader_get_tensor_finish (AprSafetensorsReader *self, GAsyncResu
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  return finish (self, apr_safetensors_reader_get_tensor_async, "apr_safetensors_reader_get_tensor_async",
-                 result, error);
+  return apr_task_take_pointer (result, self, apr_safetensors_reader_get_tensor_async, error);
 }
 
 /**
@@ -179,6 +170,5 @@ apr_safetensors_reader_get_slice_finish (AprSafetensorsReader *self, GAsyncResul
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  return finish (self, apr_safetensors_reader_get_slice_async, "apr_safetensors_reader_get_slice_async",
-                 result, error);
+  return apr_task_take_pointer (result, self, apr_safetensors_reader_get_slice_async, error);
 }

@@ -138,15 +138,10 @@ apr_safetensors_writer_write_to_file_async (AprSafetensorsWriter *self,
 gboolean
 apr_safetensors_writer_write_to_file_finish (AprSafetensorsWriter *self, GAsyncResult *result, GError **error)
 {
-  GTask *task;
-
   g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  task = apr_task_check (result, self, apr_safetensors_writer_write_to_file_async,
-                         "apr_safetensors_writer_write_to_file_async", error);
-
-  return task != NULL && g_task_propagate_boolean (task, error);
+  return apr_task_take_boolean (result, self, apr_safetensors_writer_write_to_file_async, error);
 }
 
 /**
@@ -210,15 +205,10 @@ apr_safetensors_writer_write_to_stream_finish (AprSafetensorsWriter *self,
                                                GAsyncResult *result,
                                                GError **error)
 {
-  GTask *task;
-
   g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  task = apr_task_check (result, self, apr_safetensors_writer_write_to_stream_async,
-                         "apr_safetensors_writer_write_to_stream_async", error);
-
-  return task != NULL && g_task_propagate_boolean (task, error);
+  return apr_task_take_boolean (result, self, apr_safetensors_writer_write_to_stream_async, error);
 }
 
 /**
@@ -277,15 +267,10 @@ apr_safetensors_writer_write_to_bytes_finish (AprSafetensorsWriter *self,
                                               GAsyncResult *result,
                                               GError **error)
 {
-  GTask *task;
-
   g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  task = apr_task_check (result, self, apr_safetensors_writer_write_to_bytes_async,
-                         "apr_safetensors_writer_write_to_bytes_async", error);
-
-  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
+  return apr_task_take_pointer (result, self, apr_safetensors_writer_write_to_bytes_async, error);
 }
 
 /**
@@ -351,13 +336,8 @@ apr_safetensors_writer_write_shards_async (AprSafetensorsWriter *self,
 gboolean
 apr_safetensors_writer_write_shards_finish (AprSafetensorsWriter *self, GAsyncResult *result, GError **error)
 {
-  GTask *task;
-
   g_return_val_if_fail (APR_IS_SAFETENSORS_WRITER (self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  task = apr_task_check (result, self, apr_safetensors_writer_write_shards_async,
-                         "apr_safetensors_writer_write_shards_async", error);
-
-  return task != NULL && g_task_propagate_boolean (task, error);
+  return apr_task_take_boolean (result, self, apr_safetensors_writer_write_shards_async, error);
 }

@@ -234,8 +234,7 @@ apr_table_reader_read_categories_finish (AprTableReader *self, GAsyncResult *res
   g_return_val_if_fail (APR_IS_TABLE_READER (self), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  task = apr_task_check (result, self, apr_table_reader_read_categories_async,
-                         "apr_table_reader_read_categories_async", error);
+  task = apr_task_check (result, self, apr_table_reader_read_categories_async, error);
 
   if (task == NULL)
     return NULL;

@@ -129,8 +129,7 @@ apr_table_reader_read_names_finish (AprTableReader *self, GAsyncResult *result, 
   g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  task = apr_task_check (result, self, apr_table_reader_read_names_async, "apr_table_reader_read_names_async",
-                         error);
+  task = apr_task_check (result, self, apr_table_reader_read_names_async, error);
   if (task == NULL)
     return FALSE;
 

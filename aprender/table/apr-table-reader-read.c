@@ -616,7 +616,7 @@ apr_table_reader_read_finish (AprTableReader *self,
   g_return_val_if_fail (APR_IS_TABLE_READER (self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  task = apr_task_check (result, self, apr_table_reader_read_async, "apr_table_reader_read_async", error);
+  task = apr_task_check (result, self, apr_table_reader_read_async, error);
   if (task == NULL)
     {
       hand_out_tensors (&none, x, y, sample_weight);

@@ -97,8 +97,6 @@ is_of_other_tensor (GAsyncResult *result, AprTensor *self)
 AprTensor *
 apr_tensor_cast_finish (AprTensor *self, GAsyncResult *result, GError **error)
 {
-  GTask *task;
-
   g_return_val_if_fail (self != NULL, NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
@@ -108,7 +106,5 @@ apr_tensor_cast_finish (AprTensor *self, GAsyncResult *result, GError **error)
                    "The result is not that of apr_tensor_cast_async () of this tensor");
       return NULL;
     }
-  task = apr_task_check (result, NULL, apr_tensor_cast_async, "apr_tensor_cast_async", error);
-
-  return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
+  return apr_task_take_pointer (result, NULL, apr_tensor_cast_async, error);
 }

@@ -461,6 +461,8 @@ test_finish_is_misused (Fixture *fixture, gconstpointer data)
   g_clear_error (&error);
   g_assert_null (apr_estimator_predict_finish (fixture->model, result, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_assert_cmpstr (error->message, ==,
+                   "The result is not that of apr_estimator_predict_async () of this AprLinearRegression");
   g_clear_error (&error);
   g_assert_false (apr_estimator_fit_finish (fixture->model, foreign, &error));
   g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
