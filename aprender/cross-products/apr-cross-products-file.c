@@ -346,17 +346,9 @@ load_names (AprCrossProducts *self, GHashTable *metadata, const char *prefix, GE
          (identities == NULL || apr_cross_products_take_identities (self, identities, error));
 }
 
-AprCrossProducts *
-apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *prefix, GError **error)
-{
-  return apr_cross_products_new_from_reader_for (reader, prefix, NULL, error);
-}
-
-AprCrossProducts *
-apr_cross_products_new_from_reader_for (AprSafetensorsReader *reader,
-                                        const char *prefix,
-                                        AprCrossProducts *into,
-                                        GError **error)
+/* @into is as of apr_cross_products_from_bytes_for (). */
+static AprCrossProducts *
+new_from_reader_for (AprSafetensorsReader *reader, const char *prefix, AprCrossProducts *into, GError **error)
 {
   const char *const models[] = { MODEL, NULL };
   const char *const dtypes[] = { "NONE", "F32", "F64", NULL };
@@ -409,6 +401,12 @@ apr_cross_products_new_from_reader_for (AprSafetensorsReader *reader,
   self->precision = (AprPrecision) precision;
 
   return g_steal_pointer (&self);
+}
+
+AprCrossProducts *
+apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *prefix, GError **error)
+{
+  return new_from_reader_for (reader, prefix, NULL, error);
 }
 
 /**
@@ -543,7 +541,7 @@ apr_cross_products_from_bytes_for (GBytes *bytes, AprCrossProducts *into, GError
 {
   g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, error);
 
-  return reader != NULL ? apr_cross_products_new_from_reader_for (reader, "", into, error) : NULL;
+  return reader != NULL ? new_from_reader_for (reader, "", into, error) : NULL;
 }
 
 /**

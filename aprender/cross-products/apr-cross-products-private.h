@@ -236,13 +236,8 @@ gboolean apr_cross_products_add_to_writer (AprCrossProducts *self,
 AprCrossProducts *
 apr_cross_products_new_from_reader (AprSafetensorsReader *reader, const char *prefix, GError **error);
 
-/* The same for a state that is to be merged into @into, which may be %NULL: fails before the sums are read where it
- * cannot be. */
-AprCrossProducts *apr_cross_products_new_from_reader_for (AprSafetensorsReader *reader,
-                                                          const char *prefix,
-                                                          AprCrossProducts *into,
-                                                          GError **error);
-
+/* For a state that is to be merged into @into, which may be %NULL: fails before the sums are read where it cannot
+ * be. */
 AprCrossProducts *apr_cross_products_from_bytes_for (GBytes *bytes, AprCrossProducts *into, GError **error);
 
 G_END_DECLS

@@ -69,14 +69,6 @@ apr_packed_operand_get (const AprPackedOperand *self, gsize index)
   return self->values + index * self->stride;
 }
 
-/* Where a column is read until it is changed. */
-static inline const double *
-apr_packed_operand_get_values (const AprPackedOperand *self, gsize index)
-{
-  return index < self->n_main && self->places[index] != NULL ? self->places[index]
-                                                             : apr_packed_operand_get (self, index);
-}
-
 static inline const double *
 apr_packed_operand_get_slice (const AprPackedOperand *self, gsize slice, gsize index)
 {

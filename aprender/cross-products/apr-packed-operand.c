@@ -296,6 +296,14 @@ factor_of (const AprPackedOperand *self, gsize index)
   return apr_power_of_two (get_top (self) + self->offset[index] - self->exponent[index]);
 }
 
+/* Where a column is read until it is changed. */
+static const double *
+get_values (const AprPackedOperand *self, gsize index)
+{
+  return index < self->n_main && self->places[index] != NULL ? self->places[index]
+                                                             : apr_packed_operand_get (self, index);
+}
+
 /* A remainder column: what cutting a column left. */
 static void
 add_rest (AprPackedOperand *self, gsize index, gsize n_rows)
@@ -305,7 +313,7 @@ add_rest (AprPackedOperand *self, gsize index, gsize n_rows)
   gsize remainder_index = apr_packed_operand_add_remainder (
     self, self->owner[index], self->exponent[index] - get_top (self) - n_more * bits);
   double *remainder = apr_packed_operand_get (self, remainder_index);
-  const double *column = apr_packed_operand_get_values (self, index);
+  const double *column = get_values (self, index);
   double factor = factor_of (self, index);
   double more = ldexp (1.0, bits);
   double max;
@@ -335,7 +343,7 @@ may_have_rest (const AprPackedOperand *self, gsize index, gsize n_rows)
   double max;
   double min;
 
-  return self->kernel->find_range (apr_packed_operand_get_values (self, index), n_rows, &max, &min) &&
+  return self->kernel->find_range (get_values (self, index), n_rows, &max, &min) &&
          min >= ldexp (1.0, self->exponent[index] - self->offset[index] - RANGE);
 }
 
@@ -344,7 +352,7 @@ static guint
 cut_column (AprPackedOperand *self, gsize index, gsize n_rows, gboolean all)
 {
   const AprSliceKernel *kernel = self->kernel;
-  const double *column = apr_packed_operand_get_values (self, index);
+  const double *column = get_values (self, index);
   double factor = factor_of (self, index);
   guint8 *tiles;
 
@@ -444,8 +452,7 @@ guess_exponents (AprPackedOperand *self, gsize n_rows)
       gint exponent;
 
       if (self->running[i] != APR_PACKED_OPERAND_NO_EXPONENT ||
-          !self->kernel->find_range (apr_packed_operand_get_values (self, i), n_rows, &max, &min) ||
-          max == 0 || isinf (max))
+          !self->kernel->find_range (get_values (self, i), n_rows, &max, &min) || max == 0 || isinf (max))
         continue;
       (void) frexp (max, &exponent);
       self->running[i] = exponent + 1;

@@ -45,10 +45,10 @@ clear (gpointer call)
       self->free_result (self->results[i]);
 }
 
-void
-apr_estimator_call_unref (AprEstimatorCall *self)
+static void
+unref (gpointer call)
 {
-  g_atomic_rc_box_release_full (self, clear);
+  g_atomic_rc_box_release_full (call, clear);
 }
 
 static gboolean
@@ -127,7 +127,7 @@ apr_estimator_call_async_named (AprEstimator *self,
   g_task_set_name (task, name);
   g_task_set_source_tag (task, source_tag);
   g_task_set_priority (task, io_priority);
-  g_task_set_task_data (task, call, (GDestroyNotify) apr_estimator_call_unref);
+  g_task_set_task_data (task, call, unref);
 
   /* What was committed stays, even if it is cancelled in the same breath. */
   g_task_set_check_cancellable (task, FALSE);
@@ -141,7 +141,7 @@ apr_estimator_call_async_named (AprEstimator *self,
   work = g_task_new (self, cancellable, ran_cb, g_steal_pointer (&task));
   g_task_set_source_tag (work, apr_estimator_call_async_named);
   g_task_set_priority (work, io_priority);
-  g_task_set_task_data (work, g_atomic_rc_box_acquire (call), (GDestroyNotify) apr_estimator_call_unref);
+  g_task_set_task_data (work, g_atomic_rc_box_acquire (call), unref);
   /* A file that was replaced before it could be cancelled is the new one. */
   g_task_set_check_cancellable (work, call->file == NULL);
   if (call->needs_caller)

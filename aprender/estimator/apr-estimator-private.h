@@ -133,8 +133,6 @@ struct _AprEstimatorCall
 /* Takes references of the tensors. */
 AprEstimatorCall *apr_estimator_call_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight);
 
-void apr_estimator_call_unref (AprEstimatorCall *self);
-
 /* Takes @call, and returns it to @callback when it has run. Tasks have the name of the function that calls. */
 #define apr_estimator_call_async(self, call, ...) \
  apr_estimator_call_async_named (self, call, G_STRFUNC, __VA_ARGS__)

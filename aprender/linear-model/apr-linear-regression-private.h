@@ -37,9 +37,6 @@ void apr_linear_regression_take_pending (AprLinearRegression *self,
                                          const char *const *feature_names,
                                          const char *const *target_names);
 
-/* The name of a feature, or one made of its number. Returns: (transfer full) */
-char *apr_feature_name_new (const char *const *feature_names, gsize feature);
-
 /* False with an error where there are no results, or none with cross products, to @what with. */
 gboolean apr_linear_regression_check_state (AprLinearRegression *self,
                                             const AprLinearResults *results,

@@ -41,8 +41,9 @@ append_seconds (GString *text, guint64 microseconds)
                           microseconds % G_USEC_PER_SEC);
 }
 
-void
-apr_serve_metrics_append (const AprServeMetrics *self, GString *text)
+/* In Prometheus' text format. */
+static void
+append_metrics (const AprServeMetrics *self, GString *text)
 {
   guint64 n = 0;
   guint64 n_errors = 0;
@@ -109,7 +110,7 @@ apr_serve_show_metrics (AprServeHandler *self, const AprServeRequest *request, A
   guint i;
 
   response->content_type = "text/plain; version=0.0.4; charset=utf-8";
-  apr_serve_metrics_append (&self->metrics, text);
+  append_metrics (&self->metrics, text);
   g_string_append (text, "# HELP aprender_model_generation How many times a model has been loaded.\n"
                          "# TYPE aprender_model_generation gauge\n");
   for (i = 0; i < apr_serve_models_get_size (self->models); i++)

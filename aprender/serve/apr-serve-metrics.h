@@ -19,7 +19,4 @@ typedef struct
 
 void apr_serve_metrics_add (AprServeMetrics *self, guint status, gint64 began, gsize n_rows);
 
-/* Appends them in Prometheus' text format. */
-void apr_serve_metrics_append (const AprServeMetrics *self, GString *text);
-
 G_END_DECLS

@@ -69,8 +69,8 @@ apr_serve_model_find_column (const AprServeModel *self, const char *name, gsize 
   return TRUE;
 }
 
-AprServeModel *
-apr_serve_model_load (const char *name, const char *path, guint64 generation, GError **error)
+static AprServeModel *
+load_model (const char *name, const char *path, guint64 generation, GError **error)
 {
   g_autofree char *display_name = g_filename_display_name (path);
   g_autofree char *contents = NULL;
@@ -121,12 +121,6 @@ apr_serve_model_load (const char *name, const char *path, guint64 generation, GE
   self->metadata = apr_serve_v2_describe (self);
 
   return self;
-}
-
-AprServeModel *
-apr_serve_model_ref (AprServeModel *self)
-{
-  return g_atomic_rc_box_acquire (self);
 }
 
 void
@@ -185,7 +179,7 @@ apr_serve_models_add (AprServeModels *self, const char *name, const char *path, 
         return FALSE;
       }
 
-  entry.current = apr_serve_model_load (name, path, entry.generation, error);
+  entry.current = load_model (name, path, entry.generation, error);
   if (entry.current == NULL)
     return FALSE;
   entry.path = g_strdup (path);
@@ -199,7 +193,7 @@ apr_serve_models_reload (AprServeModels *self, guint index, GError **error)
 {
   Entry *entry = get_entry (self, index);
   AprServeModel *before = entry->current;
-  AprServeModel *after = apr_serve_model_load (before->name, entry->path, entry->generation + 1, error);
+  AprServeModel *after = load_model (before->name, entry->path, entry->generation + 1, error);
 
   g_mutex_lock (&self->lock);
   if (after != NULL)
@@ -246,7 +240,7 @@ apr_serve_models_get (AprServeModels *self, guint index)
   AprServeModel *model;
 
   g_mutex_lock (&self->lock);
-  model = apr_serve_model_ref (get_entry (self, index)->current);
+  model = g_atomic_rc_box_acquire (get_entry (self, index)->current);
   g_mutex_unlock (&self->lock);
 
   return model;

@@ -26,8 +26,6 @@ typedef struct
   GBytes *metadata; /* of the Open Inference Protocol */
 } AprServeModel;
 
-AprServeModel *apr_serve_model_load (const char *name, const char *path, guint64 generation, GError **error);
-AprServeModel *apr_serve_model_ref (AprServeModel *self);
 void apr_serve_model_unref (AprServeModel *self);
 
 /* Finds the column, from 0, of the feature with this name. The model must have names. */

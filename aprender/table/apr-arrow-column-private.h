@@ -70,13 +70,6 @@ void apr_arrow_column_clear (gpointer self);
  * elsewhere, 64-bit integers beside floats are rounded to doubles. */
 AprDType apr_arrow_column_choose_dtype (const AprArrowColumn *const *columns, gsize n);
 
-/* The bytes of an element of these dtypes. */
-static inline gsize
-apr_arrow_get_width (AprDType dtype)
-{
-  return dtype == APR_DTYPE_F32 ? sizeof (float) : sizeof (double);
-}
-
 /* Checks the column of a batch of which @n_rows from @offset on are to be read, @first_row being the number of rows
  * before the batch, and that none of them is missing. What lies behind a pointer can only be believed. */
 gboolean apr_arrow_column_check (const AprArrowColumn *self,

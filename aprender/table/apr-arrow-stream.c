@@ -51,6 +51,13 @@ struct _AprArrowStream
   gsize block_rows;
 };
 
+/* The bytes of an element of the dtypes that apr_arrow_column_choose_dtype () chooses. */
+static gsize
+get_width (AprDType dtype)
+{
+  return dtype == APR_DTYPE_F32 ? sizeof (float) : sizeof (double);
+}
+
 static AprArrowColumn *
 get_column (AprArrowStream *self, gsize i)
 {
@@ -244,7 +251,7 @@ choose_sizes (AprArrowStream *self)
       for (j = 0; j < role->columns->len; j++)
         role->converted |= columns[j]->dtype != role->dtype;
       role->places = g_new0 (const guint8 *, role->columns->len + 1);
-      role->row_size = role->columns->len * apr_arrow_get_width (role->dtype);
+      role->row_size = role->columns->len * get_width (role->dtype);
       row_size += role->row_size;
     }
 
@@ -377,7 +384,7 @@ copy_column (
   gsize place = by_columns ? index * self->block_rows + row : row * n_columns + index;
 
   apr_arrow_column_read (get_column (self, column), array, find_value (self, array) + first, n, role->dtype,
-                         role->rows + place * apr_arrow_get_width (role->dtype), by_columns ? 1 : n_columns);
+                         role->rows + place * get_width (role->dtype), by_columns ? 1 : n_columns);
 }
 
 /* Converts rows of the batch to those of the block that begin with @row. */
@@ -497,7 +504,7 @@ apr_arrow_stream_read_columns (AprArrowStream *self,
         const AprArrowArray *array = n_rows == 0 && self->batch.children != NULL
                                      ? self->batch.children[g_array_index (role->columns, gsize, j)]
                                      : NULL;
-        gsize width = apr_arrow_get_width (role->dtype);
+        gsize width = get_width (role->dtype);
 
         role->places[j] = array != NULL
                           ? (const guint8 *) array->buffers[1] + find_value (self, array) * width

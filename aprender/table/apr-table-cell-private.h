@@ -32,15 +32,6 @@ apr_table_is_line_end (char c)
   return c == '\n' || c == '\r';
 }
 
-static inline gboolean
-apr_table_is_space (char c, char delimiter)
-{
-  return (c == ' ' || c == '\t') && c != delimiter;
-}
-
-/* Moves behind the line end at @next. */
-void apr_table_cells_end_line (AprTableCells *self);
-
 /* Moves to the next row that is not blank; false where there is none. */
 gboolean apr_table_cells_find_row (AprTableCells *self);
 

@@ -6,8 +6,15 @@
 static const char misplaced[] = "a quote stands in the middle of a cell, or text after a closing quote";
 static const char unclosed[] = "the quote that opens a cell here is never closed";
 
-void
-apr_table_cells_end_line (AprTableCells *self)
+static gboolean
+is_space (char c, char delimiter)
+{
+  return (c == ' ' || c == '\t') && c != delimiter;
+}
+
+/* Moves behind the line end at @next. */
+static void
+end_line (AprTableCells *self)
 {
   if (*self->next == '\r' && self->next + 1 < self->end && self->next[1] == '\n')
     self->next++;
@@ -18,7 +25,7 @@ apr_table_cells_end_line (AprTableCells *self)
 static void
 skip_spaces (AprTableCells *self)
 {
-  while (self->next < self->end && apr_table_is_space (*self->next, self->delimiter))
+  while (self->next < self->end && is_space (*self->next, self->delimiter))
     self->next++;
 }
 
@@ -37,7 +44,7 @@ apr_table_cells_find_row (AprTableCells *self)
           self->next = begin;
           return TRUE;
         }
-      apr_table_cells_end_line (self);
+      end_line (self);
     }
 
   return FALSE;
@@ -105,7 +112,7 @@ read_plain (AprTableCells *self, AprTableCell *cell)
   while (self->next < self->end && *self->next != self->delimiter && *self->next != '"' &&
          !apr_table_is_line_end (*self->next))
     self->next++;
-  for (last = self->next; last > cell->text && apr_table_is_space (last[-1], self->delimiter); last--)
+  for (last = self->next; last > cell->text && is_space (last[-1], self->delimiter); last--)
     ;
   cell->length = (gsize) (last - cell->text);
 }
@@ -134,7 +141,7 @@ apr_table_cells_read (AprTableCells *self)
   else if (apr_table_is_line_end (*self->next))
     {
       cell.ends_row = TRUE;
-      apr_table_cells_end_line (self);
+      end_line (self);
     }
   else
     {
