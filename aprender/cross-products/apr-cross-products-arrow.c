@@ -191,24 +191,22 @@ arrow_update_run (AprCrossProducts *updated, gpointer data, const AprRun *run, G
   ArrowUpdate *self = data;
   g_autoptr (AprArrowStream) stream =
     apr_arrow_stream_new (&self->stream, (const char *const *) self->targets, self->sample_weight, error);
-  const char *const *targets = (const char *const *) self->targets;
-  const char *const *names;
+  const char *const *names[APR_N_NAMES] = { [APR_TARGET_NAMES] = (const char *const *) self->targets };
+  AprNames kind;
   gboolean by_columns;
   gboolean ended = FALSE;
 
   if (stream == NULL)
     return FALSE;
 
-  names = apr_arrow_stream_get_feature_names (stream);
-  if (!apr_cross_products_check_widths (updated, g_strv_length ((char **) names),
-                                        apr_arrow_stream_get_n_targets (stream), "An Arrow stream", error) ||
-      !apr_cross_products_check_feature_names (updated, names, error) ||
-      (updated->names[APR_FEATURE_NAMES] == NULL &&
-       !apr_cross_products_set_feature_names (updated, names, error)) ||
-      !apr_cross_products_check_target_names (updated, targets, error) ||
-      (updated->names[APR_TARGET_NAMES] == NULL &&
-       !apr_cross_products_set_target_names (updated, targets, error)))
+  names[APR_FEATURE_NAMES] = apr_arrow_stream_get_feature_names (stream);
+  if (!apr_cross_products_check_widths (updated, g_strv_length ((char **) names[APR_FEATURE_NAMES]),
+                                        apr_arrow_stream_get_n_targets (stream), "An Arrow stream", error))
     return FALSE;
+  for (kind = 0; kind < APR_N_NAMES; kind++)
+    if (!(updated->names[kind] != NULL ? apr_cross_products_check_names
+                                       : apr_cross_products_set_names) (updated, kind, names[kind], error))
+      return FALSE;
   by_columns = apr_cross_products_can_have_columns (updated);
   while (!ended)
     if (!(by_columns ? add_columns : add_block) (self, updated, stream, &ended, &block, error))

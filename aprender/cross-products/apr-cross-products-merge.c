@@ -122,11 +122,13 @@ apr_cross_products_add_samples (AprCrossProducts *self, guint64 n_added, guint64
 static gboolean
 check_names (AprCrossProducts *self, AprCrossProducts *other, GError **error)
 {
-  const char *const *features = apr_cross_products_get_feature_names (other);
-  const char *const *targets = apr_cross_products_get_target_names (other);
+  AprNames kind;
 
-  return (features == NULL || apr_cross_products_check_feature_names (self, features, error)) &&
-         (targets == NULL || apr_cross_products_check_target_names (self, targets, error));
+  for (kind = 0; kind < APR_N_NAMES; kind++)
+    if (!apr_cross_products_check_names (self, kind, (const char *const *) other->names[kind], error))
+      return FALSE;
+
+  return TRUE;
 }
 
 /* Whether nothing was ever added, or all has been taken away. */

@@ -41,11 +41,15 @@ apr_cross_products_set_names (AprCrossProducts *self, AprNames kind, const char 
   return TRUE;
 }
 
-static gboolean
-check_names (AprCrossProducts *self, AprNames kind, const char *const *names, GError **error)
+gboolean
+apr_cross_products_check_names (AprCrossProducts *self,
+                                AprNames kind,
+                                const char *const *names,
+                                GError **error)
 {
-  return self->names[kind] == NULL || apr_names_compare ((const char *const *) self->names[kind], names, kind,
-                                                         "the cross products were summed", error);
+  return self->names[kind] == NULL || names == NULL ||
+         apr_names_compare ((const char *const *) self->names[kind], names, kind,
+                            "the cross products were summed", error);
 }
 
 /**
@@ -111,7 +115,7 @@ apr_cross_products_check_feature_names (AprCrossProducts *self,
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (feature_names != NULL, FALSE);
 
-  return check_names (self, APR_FEATURE_NAMES, feature_names, error);
+  return apr_cross_products_check_names (self, APR_FEATURE_NAMES, feature_names, error);
 }
 
 /**
@@ -175,5 +179,5 @@ apr_cross_products_check_target_names (AprCrossProducts *self,
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
   g_return_val_if_fail (target_names != NULL, FALSE);
 
-  return check_names (self, APR_TARGET_NAMES, target_names, error);
+  return apr_cross_products_check_names (self, APR_TARGET_NAMES, target_names, error);
 }

@@ -103,6 +103,12 @@ gboolean apr_cross_products_set_names (AprCrossProducts *self,
                                        const char *const *names,
                                        GError **error);
 
+/* Fails with the first name that differs where both the state and @names, which may be %NULL, have any. */
+gboolean apr_cross_products_check_names (AprCrossProducts *self,
+                                         AprNames kind,
+                                         const char *const *names,
+                                         GError **error);
+
 /* Takes the names of @other where there are none. */
 void apr_cross_products_inherit_names (AprCrossProducts *self, AprCrossProducts *other);
 

@@ -227,6 +227,7 @@ score_cross_products (AprLinearRegression *self,
   gboolean exact = apr_cross_products_get_precision (cross_products) == APR_PRECISION_EXACT;
   gsize n_features;
   gsize n_targets;
+  AprNames kind;
   gsize i;
 
   if (!apr_cross_products_check (cross_products, error))
@@ -250,16 +251,10 @@ score_cross_products (AprLinearRegression *self,
                    apr_cross_products_get_n_targets (cross_products), n_features, n_targets);
       return NULL;
     }
-  if (fitted->names[APR_FEATURE_NAMES] != NULL &&
-      apr_cross_products_get_feature_names (cross_products) != NULL &&
-      !apr_cross_products_check_feature_names (cross_products,
-                                               (const char *const *) fitted->names[APR_FEATURE_NAMES], error))
-    return NULL;
-  if (fitted->names[APR_TARGET_NAMES] != NULL &&
-      apr_cross_products_get_target_names (cross_products) != NULL &&
-      !apr_cross_products_check_target_names (cross_products,
-                                              (const char *const *) fitted->names[APR_TARGET_NAMES], error))
-    return NULL;
+  for (kind = 0; kind < APR_N_NAMES; kind++)
+    if (!apr_cross_products_check_names (cross_products, kind, (const char *const *) fitted->names[kind],
+                                         error))
+      return NULL;
   if (apr_cross_products_get_n_samples (cross_products) == 0 ||
       !apr_cross_products_has_weight (cross_products))
     {
