@@ -160,7 +160,6 @@ add_samples (
   AprWeightLogs weight_logs = self->weight_logs;
   g_autoptr (AprExactSums) sums = NULL;
   g_autoptr (AprExactSums) others = NULL;
-  gboolean added = TRUE;
   AprSampleRows *rows = NULL;
 
   if (!apr_weight_logs_add (&weight_logs, other->weight_logs, sign, error))
@@ -174,13 +173,7 @@ add_samples (
              ? apr_exact_sums_copy (self->sums, error)
              : apr_cross_products_ref_sums (self, error);
       others = sums != NULL ? apr_cross_products_ref_sums (other, error) : NULL;
-      if (others == NULL)
-        return FALSE;
-
-      apr_exact_sums_set_cancellable (sums, cancellable);
-      added = apr_exact_sums_add (sums, others, sign, error);
-      apr_exact_sums_set_cancellable (sums, NULL);
-      if (!added)
+      if (others == NULL || !apr_exact_sums_add (sums, others, sign, cancellable, error))
         return FALSE;
     }
 

@@ -130,7 +130,8 @@ load_words (
         copy[i] = GUINT32_FROM_LE (copy[i]);
     }
 
-  return apr_exact_sums_set_words (self->sums, words, shape[1], first_word, error);
+  return apr_exact_sums_set_words (self->sums, words, shape[1], first_word, g_cancellable_get_current (),
+                                   error);
 }
 
 static AprTensor *
@@ -196,7 +197,8 @@ load_trimmed (
       return FALSE;
     }
 
-  return apr_exact_sums_set_words (self->sums, words, n_words, first_word, error);
+  return apr_exact_sums_set_words (self->sums, words, n_words, first_word, g_cancellable_get_current (),
+                                   error);
 }
 
 gboolean
@@ -207,12 +209,5 @@ apr_cross_products_load_sums (AprCrossProducts *self,
                               gint first_word,
                               GError **error)
 {
-  gboolean loaded;
-
-  apr_exact_sums_set_cancellable (self->sums, g_cancellable_get_current ());
-  loaded = trimmed ? load_trimmed (self, reader, prefix, first_word, error)
-                   : load_words (self, reader, prefix, first_word, error);
-  apr_exact_sums_set_cancellable (self->sums, NULL);
-
-  return loaded;
+  return (trimmed ? load_trimmed : load_words) (self, reader, prefix, first_word, error);
 }

@@ -138,12 +138,8 @@ update_sum (Update *self, AprCrossProducts *state, const AprRun *run, GError **e
                                    error)) ||
       !update_count_samples (self, state, run, error))
     return FALSE;
-  apr_exact_sums_set_cancellable (self->sums, run->cancellable);
-  if (!apr_exact_sums_add (self->sums, before, 1, error))
-    return FALSE;
 
-  apr_exact_sums_set_cancellable (self->sums, NULL);
-  return TRUE;
+  return apr_exact_sums_add (self->sums, before, 1, run->cancellable, error);
 }
 
 /* Works all out, while @state is what it was, or changes it as the last step. */

@@ -122,7 +122,8 @@ cover (Job *self, gboolean *any, GError **error)
   end = apr_exact_sums_find_limb (left_max + right_max) + PRODUCT_LIMBS + 1;
   if (n_before > 0 && (guint64) sums->top_bits + self->n_rows > G_MAXINT32)
     end = MAX (end, sums->first_limb + (gint) n_before + 1);
-  if (!apr_exact_sums_cover_limbs (sums, apr_exact_sums_find_limb (left_min + right_min), end, error))
+  if (!apr_exact_sums_cover_limbs (sums, apr_exact_sums_find_limb (left_min + right_min), end,
+                                   self->cancellable, error))
     return FALSE;
   if (n_before > 0 && n_before != sums->n_limbs)
     {

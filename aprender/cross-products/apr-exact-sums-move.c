@@ -35,7 +35,7 @@ apr_exact_sums_worker_cover (AprExactSumsWorker *self, AprExactSums *sums, GErro
   return left_min > left_max || right_min > right_max || self->n_used == 0 ||
          apr_exact_sums_cover (sums, left_min + right_min + worker_get_unit (self, self->n_used - 1),
                                left_max + right_max + worker_get_unit (self, 0),
-                               (guint) (left_n_layers * self->n_used), error);
+                               (guint) (left_n_layers * self->n_used), self->cancellable, error);
 }
 
 gboolean
@@ -129,7 +129,7 @@ apr_exact_sums_worker_move_terms (AprExactSumsWorker *self, AprExactSums *sums, 
     {
       AprExactTerm *term = &g_array_index (self->terms, AprExactTerm, i);
 
-      moved = apr_exact_sums_cover (sums, term->exponent, term->exponent, 1, error);
+      moved = apr_exact_sums_cover (sums, term->exponent, term->exponent, 1, self->cancellable, error);
       if (moved)
         apr_exact_sums_add_term (sums, term->entry, term->value, term->exponent);
     }

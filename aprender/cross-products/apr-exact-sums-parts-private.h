@@ -35,8 +35,6 @@ struct _AprExactSums
   guint n_added;  /* additions to a limb since the last carry, at most */
   guint top_bits; /* atomic: bits that differ from the sign in any topmost limb, as they were last carried */
   gboolean doubtful; /* they came from a file or were subtracted, and may be those of no samples */
-
-  GCancellable *cancellable; /* (unowned) (nullable) */
 };
 
 /* The limb that holds the bit 2^@exponent. */
@@ -47,7 +45,8 @@ apr_exact_sums_find_limb (gint exponent)
 }
 
 /* Makes room for limbs from @first to @end. What was the topmost limb is not carried to those above. */
-gboolean apr_exact_sums_cover_limbs (AprExactSums *self, gint first, gint end, GError **error);
+gboolean apr_exact_sums_cover_limbs (
+  AprExactSums *self, gint first, gint end, GCancellable *cancellable, GError **error);
 
 /* Adds rows whose weights, where there are any, have been checked. */
 gboolean apr_exact_sums_add_rows (AprExactSums *self,

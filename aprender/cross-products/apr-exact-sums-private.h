@@ -30,10 +30,6 @@ gsize apr_exact_sums_get_n_features (const AprExactSums *self);
 
 gsize apr_exact_sums_get_n_targets (const AprExactSums *self);
 
-/* Has what is done to all entries look at it: to make more room and to add sums fail then, and the sums are of no use.
- * %NULL for nothing; a copy has nothing. An update sets its own. */
-void apr_exact_sums_set_cancellable (AprExactSums *self, GCancellable *cancellable);
-
 #define APR_EXACT_SUMS_MAX_THREADS 1024
 
 /* Adds rows of any dtype that is a number, in as many threads as @run has, but no more than there are blocks of rows.
@@ -81,10 +77,14 @@ gboolean apr_exact_sums_add_few_rows (AprExactSums *self,
                                       const AprRun *run,
                                       GError **error);
 
+/* What changes the sums and takes a @cancellable, which may be %NULL, fails once that is cancelled; the sums are of no
+ * use then. */
+
 /* The steps of an update: cover, add, carry. Between them, no function that takes a const pointer may be called. */
 
 /* Makes room for terms with exponents from @min to @max, of which one entry gets at most @n_terms. */
-gboolean apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GError **error);
+gboolean apr_exact_sums_cover (
+  AprExactSums *self, gint min, gint max, guint n_terms, GCancellable *cancellable, GError **error);
 
 /* Adds @value 2^@exponent to an entry of the packed lower triangle. Threads may do so for different entries. */
 void apr_exact_sums_add_term (AprExactSums *self, gsize entry, gint64 value, gint exponent);
@@ -105,7 +105,8 @@ gsize apr_exact_sums_find_row (const AprExactSums *self, gsize part, gsize n_par
 void apr_exact_sums_carry (AprExactSums *self, gsize first_row, gsize end_row);
 
 /* Adds the sums of @other, or takes them away where @sign is -1. */
-gboolean apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GError **error);
+gboolean apr_exact_sums_add (
+  AprExactSums *self, const AprExactSums *other, gint sign, GCancellable *cancellable, GError **error);
 
 /* Whether they may be those of no samples: they came from a file, or some were subtracted. */
 gboolean apr_exact_sums_is_doubtful (const AprExactSums *self);
@@ -124,8 +125,12 @@ guint32 *apr_exact_sums_to_words (
   const AprExactSums *self, gsize *n_words, gint *first_word, GCancellable *cancellable, GError **error);
 
 /* The same back; @first_word and @first_word + @n_words must be within APR_EXACT_SUMS_MAX_WORD. */
-gboolean apr_exact_sums_set_words (
-  AprExactSums *self, const guint32 *words, gsize n_words, gint first_word, GError **error);
+gboolean apr_exact_sums_set_words (AprExactSums *self,
+                                   const guint32 *words,
+                                   gsize n_words,
+                                   gint first_word,
+                                   GCancellable *cancellable,
+                                   GError **error);
 
 /* Far beyond what products of three doubles and a sum of 2^64 of them can reach. */
 #define APR_EXACT_SUMS_MAX_WORD 128

@@ -281,7 +281,6 @@ apr_exact_sums_add_rows (AprExactSums *self,
   if (weights != NULL)
     job.base.weights = *weights;
 
-  apr_exact_sums_set_cancellable (self, run->cancellable);
   if (precision == APR_PRECISION_DOUBLE)
     job.base.shifts = shifts =
       apr_sums_shift_find (&job.base.x, &job.base.y, job.base.weighted ? &job.base.weights : NULL);
@@ -307,12 +306,11 @@ apr_exact_sums_add_rows (AprExactSums *self,
   if (g_cancellable_is_cancelled (run->cancellable))
     job.base.stop = TRUE;
   moved = summed && !job.base.stop && move_all (&job, run->n_threads, error) &&
-          (shifts == NULL || apr_sums_shift_undo (shifts, job.base.state, run->n_threads, error)) &&
-          (shifted == NULL || apr_exact_sums_add (self, shifted, 1, error));
+          (shifts == NULL || apr_sums_shift_undo (shifts, job.base.state, run, error)) &&
+          (shifted == NULL || apr_exact_sums_add (self, shifted, 1, run->cancellable, error));
   g_mutex_clear (&job.base.lock);
   g_array_unref (job.ranges);
   free_workers (job.workers, job.n_workers);
-  apr_exact_sums_set_cancellable (self, NULL);
 
   if (moved)
     return TRUE;

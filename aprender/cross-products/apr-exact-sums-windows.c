@@ -66,9 +66,7 @@ sum_copies (Job *job, const gsize *rows, gsize n_rows, GError **error)
 
   if (apr_exact_sums_are_few_rows (n_rows))
     {
-      apr_exact_sums_set_cancellable (job->sums, cancellable);
       summed = apr_exact_sums_add_few_rows (job->sums, x, y, weights, &run, error);
-      apr_exact_sums_set_cancellable (job->sums, NULL);
       /* Few rows do not tell it. */
       if (summed)
         apr_run_report (&run, 1);

@@ -32,8 +32,8 @@ AprExactSumsWorker *apr_exact_sums_worker_new (const AprSumsKernel *kernel,
 
 void apr_exact_sums_worker_free (AprExactSumsWorker *self);
 
-/* Once @cancellable is cancelled, sums in double are of no use: a block of wide data takes long, and is not taken to
- * the end. It may be %NULL, and is not owned. */
+/* Once @cancellable is cancelled, the sums are of no use: a block of wide data that is summed in double takes long, and
+ * is not taken to the end, nor is room made where the sums are moved to. It may be %NULL, and is not owned. */
 void apr_exact_sums_worker_set_cancellable (AprExactSumsWorker *self, GCancellable *cancellable);
 
 /* Forgets the exponents of a worker whose sums have been moved: what comes next has others. */

@@ -89,12 +89,6 @@ apr_exact_sums_is_doubtful (const AprExactSums *self)
   return self->doubtful;
 }
 
-void
-apr_exact_sums_set_cancellable (AprExactSums *self, GCancellable *cancellable)
-{
-  self->cancellable = cancellable;
-}
-
 static gboolean
 is_cancelled (GCancellable *cancellable, gsize entry)
 {
@@ -102,9 +96,9 @@ is_cancelled (GCancellable *cancellable, gsize entry)
 }
 
 static gboolean
-check_cancelled (const AprExactSums *self, gsize entry, GError **error)
+check_cancelled (GCancellable *cancellable, gsize entry, GError **error)
 {
-  return entry % ENTRIES_PER_LOOK != 0 || !g_cancellable_set_error_if_cancelled (self->cancellable, error);
+  return entry % ENTRIES_PER_LOOK != 0 || !g_cancellable_set_error_if_cancelled (cancellable, error);
 }
 
 static gint64 *
@@ -125,7 +119,8 @@ allocate_limbs (const AprExactSums *self, gsize n_limbs, gboolean cleared, GErro
 }
 
 gboolean
-apr_exact_sums_cover_limbs (AprExactSums *self, gint first, gint end, GError **error)
+apr_exact_sums_cover_limbs (
+  AprExactSums *self, gint first, gint end, GCancellable *cancellable, GError **error)
 {
   gint64 *limbs;
   gsize n_limbs;
@@ -148,7 +143,7 @@ apr_exact_sums_cover_limbs (AprExactSums *self, gint first, gint end, GError **e
     {
       gint64 *to = limbs + i * n_limbs + (self->first_limb - first);
 
-      if (!check_cancelled (self, i, error))
+      if (!check_cancelled (cancellable, i, error))
         {
           apr_pages_free (limbs);
           return FALSE;
@@ -227,7 +222,8 @@ add_bits (gint64 *limb, guint64 bits, guint shift, gboolean negative)
 }
 
 gboolean
-apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GError **error)
+apr_exact_sums_cover (
+  AprExactSums *self, gint min, gint max, guint n_terms, GCancellable *cancellable, GError **error)
 {
   gint first = apr_exact_sums_find_limb (min);
 
@@ -235,7 +231,7 @@ apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GEr
   if (self->n_limbs > 0 && first < self->first_limb)
     first -= SPARE_LIMBS;
   if (!apr_exact_sums_cover_limbs (self, first, apr_exact_sums_find_limb (max) + TERM_LIMBS + CARRY_LIMBS,
-                                   error))
+                                   cancellable, error))
     return FALSE;
 
   /* Carries before a limb could overflow. */
@@ -434,7 +430,8 @@ add_entries (gint64 *limbs,
 }
 
 gboolean
-apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GError **error)
+apr_exact_sums_add (
+  AprExactSums *self, const AprExactSums *other, gint sign, GCancellable *cancellable, GError **error)
 {
   gint top = self->first_limb + (gint) self->n_limbs - 1;
   gint other_top = other->first_limb + (gint) other->n_limbs - 1;
@@ -455,7 +452,7 @@ apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GE
   if ((guint64) (top + 1 >= end ? self->top_bits : 0) + (other_top + 1 >= end ? other->top_bits : 0) + 3 >
       G_MAXINT32)
     end++;
-  if (!apr_exact_sums_cover_limbs (self, other->first_limb, end, error))
+  if (!apr_exact_sums_cover_limbs (self, other->first_limb, end, cancellable, error))
     return FALSE;
 
   /* What was the topmost limb has a sign to carry. */
@@ -466,7 +463,7 @@ apr_exact_sums_add (AprExactSums *self, const AprExactSums *other, gint sign, GE
       gint64 *limbs = self->limbs + entry * self->n_limbs;
       const gint64 *from = other->limbs + entry * other->n_limbs;
 
-      if (!check_cancelled (self, entry, error))
+      if (!check_cancelled (cancellable, entry, error))
         return FALSE;
       n = MIN (self->n_entries - entry, ENTRIES_PER_LOOK);
       /* A constant sign costs no multiplication. */
@@ -572,8 +569,12 @@ apr_exact_sums_to_words (
 }
 
 gboolean
-apr_exact_sums_set_words (
-  AprExactSums *self, const guint32 *words, gsize n_words, gint first_word, GError **error)
+apr_exact_sums_set_words (AprExactSums *self,
+                          const guint32 *words,
+                          gsize n_words,
+                          gint first_word,
+                          GCancellable *cancellable,
+                          GError **error)
 {
   guint64 top_bits = 0;
   gint64 *limb;
@@ -587,13 +588,13 @@ apr_exact_sums_set_words (
   self->doubtful = TRUE;
   if (n_words == 0)
     return TRUE;
-  if (!apr_exact_sums_cover_limbs (self, first_word, first_word + (gint) n_words, error))
+  if (!apr_exact_sums_cover_limbs (self, first_word, first_word + (gint) n_words, cancellable, error))
     return FALSE;
 
   limb = self->limbs;
   for (entry = 0; entry < self->n_entries; entry++)
     {
-      if (!check_cancelled (self, entry, error))
+      if (!check_cancelled (cancellable, entry, error))
         return FALSE;
       for (i = 1; i < n_words; i++)
         *limb++ = *words++;

@@ -186,7 +186,7 @@ run_team (gpointer data, gsize part G_GNUC_UNUSED, gsize n_parts G_GNUC_UNUSED)
       apr_exact_sums_carry (own, 0, job->x->n_columns + job->y->n_columns + 1);
       g_mutex_lock (&job->lock);
       if (job->error == NULL)
-        (void) apr_exact_sums_add (job->state, own, 1, &job->error);
+        (void) apr_exact_sums_add (job->state, own, 1, job->run->cancellable, &job->error);
       g_mutex_unlock (&job->lock);
     }
   if (error != NULL)

@@ -619,7 +619,8 @@ apr_residue_team_cover (AprResidueTeam *self, gint min, gint max, guint n_terms)
   if (g_cancellable_is_cancelled (self->cancellable))
     g_atomic_int_set (&self->stopped, 1);
   if (min <= max && !g_atomic_int_get (&self->stopped))
-    (void) apr_exact_sums_cover (self->state, min, max, n_terms + (guint) n_parts + 3, &self->error);
+    (void) apr_exact_sums_cover (self->state, min, max, n_terms + (guint) n_parts + 3, self->cancellable,
+                                 &self->error);
 }
 
 /* Moves a tile to the state. */

@@ -14,6 +14,6 @@ G_BEGIN_DECLS
 double *apr_sums_shift_find (const AprRows *x, const AprRows *y, const AprRows *weights);
 
 /* Makes the sums of shifted columns those of the columns, without rounding. */
-gboolean apr_sums_shift_undo (const double *shifts, AprExactSums *sums, guint n_threads, GError **error);
+gboolean apr_sums_shift_undo (const double *shifts, AprExactSums *sums, const AprRun *run, GError **error);
 
 G_END_DECLS

@@ -273,7 +273,7 @@ add_row (gpointer data, gsize row, gsize n_rows)
 }
 
 gboolean
-apr_sums_shift_undo (const double *shifts, AprExactSums *sums, guint n_threads, GError **error)
+apr_sums_shift_undo (const double *shifts, AprExactSums *sums, const AprRun *run, GError **error)
 {
   g_auto (Job) self = { .sums = sums };
   gint min = G_MAXINT;
@@ -288,9 +288,9 @@ apr_sums_shift_undo (const double *shifts, AprExactSums *sums, guint n_threads, 
       max = MAX (max, self.shifts[i].exponent + PIECE_BITS);
     }
   if (!apr_exact_sums_cover (sums, self.exponent - 32 * (gint) (self.n_parts - 1) + min, self.exponent + max,
-                             2 * PIECES * ((guint) self.n_parts + 2), error))
+                             2 * PIECES * ((guint) self.n_parts + 2), run->cancellable, error))
     return FALSE;
 
-  apr_parallel_run_parts (add_row, &self, n_threads, self.n_columns);
+  apr_parallel_run_parts (add_row, &self, run->n_threads, self.n_columns);
   return TRUE;
 }

@@ -310,7 +310,7 @@ test_small_whole_numbers (void)
       summed = sum_targets (x, y, 10, p, 1);
       words = apr_exact_sums_to_words (summed, &n_words, &first_word, NULL, NULL);
       g_assert_cmpint (first_word, ==, 0);
-      g_assert_true (apr_exact_sums_set_words (sums, words, n_words, first_word, NULL));
+      g_assert_true (apr_exact_sums_set_words (sums, words, n_words, first_word, NULL, NULL));
       n_solved += compare (sums, g_rand_boolean (rand), APR_DTYPE_F64);
     }
   g_assert_cmpuint (n_solved, >, 100);

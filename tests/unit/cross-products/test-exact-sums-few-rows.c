@@ -129,7 +129,7 @@ test_full_limbs (void)
 
         for (entry = 0; entry < 6; entry++)
           memcpy (words + 2 * entry, j == 0 ? max_words : min_words, 2 * sizeof *words);
-        g_assert_true (apr_exact_sums_set_words (sums, words, 2, 0, NULL));
+        g_assert_true (apr_exact_sums_set_words (sums, words, 2, 0, NULL, NULL));
         mpz_inits (before, after, NULL);
         apr_exact_sums_get_entry (sums, 1, 0, before);
         for (n = 1; n <= 100; n++)

@@ -487,14 +487,17 @@ test_cancelled (gconstpointer data)
 static gboolean memory_is_short = FALSE;
 
 /* Declared here, as the linker makes these names. */
-gboolean __real_apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GError **error);
-gboolean __wrap_apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GError **error);
+gboolean __real_apr_exact_sums_cover (
+  AprExactSums *self, gint min, gint max, guint n_terms, GCancellable *cancellable, GError **error);
+gboolean __wrap_apr_exact_sums_cover (
+  AprExactSums *self, gint min, gint max, guint n_terms, GCancellable *cancellable, GError **error);
 
 gboolean
-__wrap_apr_exact_sums_cover (AprExactSums *self, gint min, gint max, guint n_terms, GError **error)
+__wrap_apr_exact_sums_cover (
+  AprExactSums *self, gint min, gint max, guint n_terms, GCancellable *cancellable, GError **error)
 {
   if (!memory_is_short)
-    return __real_apr_exact_sums_cover (self, min, max, n_terms, error);
+    return __real_apr_exact_sums_cover (self, min, max, n_terms, cancellable, error);
 
   g_set_error_literal (error, APR_ERROR, APR_ERROR_NO_MEMORY, "No memory");
   return FALSE;

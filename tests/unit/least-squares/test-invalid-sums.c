@@ -134,7 +134,7 @@ test_case (gconstpointer user_data)
   gboolean solved;
 
   memcpy (words, c->entries, sizeof words);
-  g_assert_true (apr_exact_sums_set_words (sums, words, 1, 0, &error));
+  g_assert_true (apr_exact_sums_set_words (sums, words, 1, 0, NULL, &error));
   g_assert_no_error (error);
   solved = apr_least_squares_solve (&answer, sums, &options, &(AprRun){ 0 }, &error);
   if (c->message != NULL)

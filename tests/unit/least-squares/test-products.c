@@ -36,7 +36,7 @@ make_up_sums (GRand *rand, gsize n_features, gsize n_words)
         square[1] = g_rand_int (rand) | 1;
         sum[1] = g_rand_int (rand) | 1;
       }
-  apr_exact_sums_set_words (sums, words, n_words, g_rand_int_range (rand, -6, 3), &error);
+  apr_exact_sums_set_words (sums, words, n_words, g_rand_int_range (rand, -6, 3), NULL, &error);
   g_assert_no_error (error);
 
   return sums;
@@ -147,7 +147,7 @@ test_ones (void)
         /* Less the product of two sums, which is 1. */
         glong expected = (is_negative ? -1 : 1) - (centred ? 1 : 0);
 
-        apr_exact_sums_set_words (sums, is_negative ? negative : ones, 1, 0, NULL);
+        apr_exact_sums_set_words (sums, is_negative ? negative : ones, 1, 0, NULL, NULL);
         apr_products_init (&products, sums, centred, 0, &(AprRun){ .n_threads = 1 });
         apr_products_get_integer (&products, 0, 0, value);
         g_assert_cmpint (mpz_get_si (value), ==, expected);
