@@ -2,6 +2,7 @@
 #include "aprender/base/apr-run-private.h"
 #include "aprender/base/apr-task-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/estimator/apr-model-file-private.h"
 #include "aprender/safetensors/apr-safetensors-reader.h"
 #include "aprender/safetensors/apr-safetensors-writer.h"
 
@@ -28,7 +29,7 @@ static gboolean
 set_metadata (
   AprSafetensorsWriter *writer, const char *prefix, const char *key, const char *value, GError **error)
 {
-  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
+  g_autofree char *full_key = apr_model_key_new (prefix, key);
 
   return apr_safetensors_writer_set_metadata (writer, full_key, value, error);
 }
@@ -271,7 +272,7 @@ lookup_number (GHashTable *metadata,
                gint64 *number,
                GError **error)
 {
-  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
+  g_autofree char *full_key = apr_model_key_new (prefix, key);
   const char *text = g_hash_table_lookup (metadata, full_key);
 
   if (text != NULL && g_ascii_string_to_signed (text, 10, min, most, number, NULL))
@@ -292,7 +293,7 @@ lookup_word (GHashTable *metadata,
              gsize *index,
              GError **error)
 {
-  g_autofree char *full_key = g_strconcat ("aprender.", prefix, key, NULL);
+  g_autofree char *full_key = apr_model_key_new (prefix, key);
   const char *text = g_hash_table_lookup (metadata, full_key);
 
   for (*index = 0; words[*index] != NULL; ++*index)
@@ -313,7 +314,7 @@ lookup_word (GHashTable *metadata,
 static gboolean
 lookup_weight_logs (GHashTable *metadata, const char *prefix, AprWeightLogs *weight_logs, GError **error)
 {
-  g_autofree char *key = g_strconcat ("aprender.", prefix, WEIGHT_LOGS, NULL);
+  g_autofree char *key = apr_model_key_new (prefix, WEIGHT_LOGS);
   const char *text = g_hash_table_lookup (metadata, key);
 
   *weight_logs = 0;
@@ -354,7 +355,7 @@ new_from_reader_for (AprSafetensorsReader *reader, const char *prefix, AprCrossP
   const char *const dtypes[] = { "NONE", "F32", "F64", NULL };
   const AprDType dtype_values[] = { APR_DTYPE_NONE, APR_DTYPE_F32, APR_DTYPE_F64 };
   GHashTable *metadata = apr_safetensors_reader_get_metadata (reader);
-  g_autofree char *precision_key = g_strconcat ("aprender.", prefix, "precision", NULL);
+  g_autofree char *precision_key = apr_model_key_new (prefix, "precision");
   g_autoptr (AprCrossProducts) self = NULL;
   gint64 n_features;
   gint64 n_targets;

@@ -95,6 +95,12 @@ apr_model_name_new (GType type)
   return name;
 }
 
+char *
+apr_model_key_new (const char *prefix, const char *key)
+{
+  return g_strconcat (APR_MODEL_PREFIX, prefix, key, NULL);
+}
+
 /* Whether all results are in the immutable value, so that what a subclass adds does not count. */
 static gboolean
 has_all (AprEstimator *self, const AprFitted *fitted)

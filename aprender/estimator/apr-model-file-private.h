@@ -19,5 +19,8 @@
 #define APR_MODEL_KEY_N_FEATURES APR_MODEL_PREFIX "n_features"
 #define APR_MODEL_KEY_N_TARGETS APR_MODEL_PREFIX "n_targets"
 
+/* The key of a part of the file, whose keys and tensors begin with @prefix. Returns: (transfer full) */
+char *apr_model_key_new (const char *prefix, const char *key);
+
 /* What files call a type. Returns: (transfer full) */
 char *apr_model_name_new (GType type);

@@ -149,7 +149,7 @@ gboolean
 apr_names_save (
   char **names, const char *key, AprSafetensorsWriter *writer, const char *prefix, GError **error)
 {
-  g_autofree char *full_key = g_strconcat (APR_MODEL_PREFIX, prefix, key, NULL);
+  g_autofree char *full_key = apr_model_key_new (prefix, key);
   g_autofree char *json = names != NULL ? to_json ((const char *const *) names) : NULL;
 
   return json == NULL || apr_safetensors_writer_set_metadata (writer, full_key, json, error);
@@ -158,7 +158,7 @@ apr_names_save (
 gboolean
 apr_names_load (GHashTable *metadata, const char *key, const char *prefix, char ***names, GError **error)
 {
-  g_autofree char *full_key = g_strconcat (APR_MODEL_PREFIX, prefix, key, NULL);
+  g_autofree char *full_key = apr_model_key_new (prefix, key);
   const char *json = g_hash_table_lookup (metadata, full_key);
 
   *names = json != NULL ? apr_json_scan_string_array (json, strlen (json), error) : NULL;

@@ -6,29 +6,30 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/estimator/apr-model-file-private.h"
 #include "aprender/safetensors/apr-safetensors-writer-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 #define COEFFICIENTS "coefficients"
 #define INTERCEPT "intercept"
-#define KEY_RANK "aprender.rank"
+#define KEY_RANK APR_MODEL_PREFIX "rank"
 #define CROSS_PRODUCTS "cross_products."
-#define KEY_CONDITION_NUMBER "aprender.condition_number"
-#define KEY_CORRECTLY_ROUNDED "aprender.correctly_rounded"
-#define KEY_DEPENDENT_FEATURES "aprender.dependent_features"
+#define KEY_CONDITION_NUMBER APR_MODEL_PREFIX "condition_number"
+#define KEY_CORRECTLY_ROUNDED APR_MODEL_PREFIX "correctly_rounded"
+#define KEY_DEPENDENT_FEATURES APR_MODEL_PREFIX "dependent_features"
 
 /* Hyper-parameters, as the base class has written them: what is not there has its default. */
-#define KEY_KEEP_STATE "aprender.keep_state"
-#define KEY_INTERCEPT "aprender.fit_intercept"
-#define KEY_ALPHA "aprender.alpha"
-#define KEY_ALPHAS "aprender.alphas"
-#define KEY_POSITIVE "aprender.positive"
+#define KEY_KEEP_STATE APR_MODEL_PREFIX "keep_state"
+#define KEY_INTERCEPT APR_MODEL_PREFIX "fit_intercept"
+#define KEY_ALPHA APR_MODEL_PREFIX "alpha"
+#define KEY_ALPHAS APR_MODEL_PREFIX "alphas"
+#define KEY_POSITIVE APR_MODEL_PREFIX "positive"
 
 /* What the model was fitted with, where the hyper-parameter says something else by now. */
-#define KEY_FITTED_INTERCEPT "aprender." CROSS_PRODUCTS "fit_intercept"
-#define KEY_FITTED_ALPHA "aprender." CROSS_PRODUCTS "alpha"
-#define KEY_FITTED_ALPHAS "aprender." CROSS_PRODUCTS "alphas"
-#define KEY_FITTED_POSITIVE "aprender." CROSS_PRODUCTS "positive"
+#define KEY_FITTED_INTERCEPT APR_MODEL_PREFIX CROSS_PRODUCTS "fit_intercept"
+#define KEY_FITTED_ALPHA APR_MODEL_PREFIX CROSS_PRODUCTS "alpha"
+#define KEY_FITTED_ALPHAS APR_MODEL_PREFIX CROSS_PRODUCTS "alphas"
+#define KEY_FITTED_POSITIVE APR_MODEL_PREFIX CROSS_PRODUCTS "positive"
 
 static gboolean
 save_boolean (AprSafetensorsWriter *writer, const char *key, gboolean value, GError **error)
