@@ -193,23 +193,13 @@ apr_table_reader_read_categories_async (AprTableReader *self,
                                         GAsyncReadyCallback callback,
                                         gpointer user_data)
 {
-  g_autoptr (GTask) task = NULL;
-  GError *error = NULL;
-
   g_return_if_fail (APR_IS_TABLE_READER (self));
   g_return_if_fail (columns != NULL);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, apr_table_reader_read_categories_async);
-  g_task_set_priority (task, io_priority);
-  /* The reader is at the end of its table: what was found before it could be cancelled would be lost. */
-  g_task_set_check_cancellable (task, FALSE);
-  g_task_set_task_data (task, g_strdupv ((char **) columns), (GDestroyNotify) g_strfreev);
-  if (apr_table_reader_enter (self, APR_TABLE_READS_ROWS, &error))
-    apr_task_run_in_thread (task, read_in_thread);
-  else
-    g_task_return_error (task, error);
+  apr_table_reader_run_async (self, APR_TABLE_READS_ROWS, read_in_thread, g_strdupv ((char **) columns),
+                              (GDestroyNotify) g_strfreev, apr_table_reader_read_categories_async,
+                              io_priority, cancellable, callback, user_data);
 }
 
 /**

@@ -91,21 +91,12 @@ apr_table_reader_read_names_async (AprTableReader *self,
                                    GAsyncReadyCallback callback,
                                    gpointer user_data)
 {
-  g_autoptr (GTask) task = NULL;
-  GError *error = NULL;
-
   g_return_if_fail (APR_IS_TABLE_READER (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, apr_table_reader_read_names_async);
-  g_task_set_priority (task, io_priority);
-  /* Names that were read before it could be cancelled are there. */
-  g_task_set_check_cancellable (task, FALSE);
-  if (apr_table_reader_enter (self, APR_TABLE_READS_NAMES, &error))
-    apr_task_run_in_thread (task, read_in_thread);
-  else
-    g_task_return_error (task, error);
+  apr_table_reader_run_async (self, APR_TABLE_READS_NAMES, read_in_thread, NULL, NULL,
+                              apr_table_reader_read_names_async, io_priority, cancellable, callback,
+                              user_data);
 }
 
 /**

@@ -69,6 +69,21 @@ gboolean apr_table_reader_load_names (AprTableReader *self, GCancellable *cancel
 gboolean apr_table_reader_enter (AprTableReader *self, AprTableBusy what, GError **error);
 void apr_table_reader_leave (AprTableReader *self);
 
+/* Enters with @what, and has @run read in a thread and leave; it gets @data, which is freed with @free_data. Returns an
+ * error to @callback where another call reads. Tasks have the name of the function that calls. */
+#define apr_table_reader_run_async(self, ...) apr_table_reader_run_async_named (self, G_STRFUNC, __VA_ARGS__)
+void apr_table_reader_run_async_named (AprTableReader *self,
+                                       const char *name,
+                                       AprTableBusy what,
+                                       GTaskThreadFunc run,
+                                       gpointer data,
+                                       GDestroyNotify free_data,
+                                       gpointer source_tag,
+                                       int io_priority,
+                                       GCancellable *cancellable,
+                                       GAsyncReadyCallback callback,
+                                       gpointer user_data);
+
 /* Begins a choice of how rows, or also the names of columns, are made; false where these are being read, or have been.
  * Then the choice has to stay what it was, and the next read fails with why: rows that are not what was asked for last
  * would be wrong unseen. @property is static. */

@@ -420,6 +420,34 @@ apr_table_reader_leave (AprTableReader *self)
   (void) g_atomic_int_and (&self->busy, (guint) APR_TABLE_CHOOSES);
 }
 
+void
+apr_table_reader_run_async_named (AprTableReader *self,
+                                  const char *name,
+                                  AprTableBusy what,
+                                  GTaskThreadFunc run,
+                                  gpointer data,
+                                  GDestroyNotify free_data,
+                                  gpointer source_tag,
+                                  int io_priority,
+                                  GCancellable *cancellable,
+                                  GAsyncReadyCallback callback,
+                                  gpointer user_data)
+{
+  g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
+  GError *error = NULL;
+
+  g_task_set_name (task, name);
+  g_task_set_source_tag (task, source_tag);
+  g_task_set_priority (task, io_priority);
+  g_task_set_task_data (task, data, free_data);
+  /* What was read before it could be cancelled would be lost: the reader is behind it. */
+  g_task_set_check_cancellable (task, FALSE);
+  if (apr_table_reader_enter (self, what, &error))
+    apr_task_run_in_thread (task, run);
+  else
+    g_task_return_error (task, error);
+}
+
 gboolean
 apr_table_reader_begin_choice (AprTableReader *self, const char *property, gboolean of_names)
 {
@@ -568,21 +596,11 @@ apr_table_reader_read_async (AprTableReader *self,
                              GAsyncReadyCallback callback,
                              gpointer user_data)
 {
-  g_autoptr (GTask) task = NULL;
-  GError *error = NULL;
-
   g_return_if_fail (APR_IS_TABLE_READER (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, apr_table_reader_read_async);
-  g_task_set_priority (task, io_priority);
-  /* Rows that were read before it could be cancelled would be lost. */
-  g_task_set_check_cancellable (task, FALSE);
-  if (apr_table_reader_enter (self, APR_TABLE_READS_ROWS, &error))
-    apr_task_run_in_thread (task, read_in_thread);
-  else
-    g_task_return_error (task, error);
+  apr_table_reader_run_async (self, APR_TABLE_READS_ROWS, read_in_thread, NULL, NULL,
+                              apr_table_reader_read_async, io_priority, cancellable, callback, user_data);
 }
 
 /**
