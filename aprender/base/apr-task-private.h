@@ -29,6 +29,10 @@ gpointer apr_task_take_pointer_named (
  * is freed in the main context that the callback is called in: handlers and their data are not for other threads. */
 void apr_task_run_in_thread (GTask *task, GTaskThreadFunc function);
 
+/* The same for a @function that changes nothing and makes only its result: nobody waits for its thread when it is
+ * cancelled, so that the task must own what the thread works with; and none is begun where it is cancelled already. */
+void apr_task_run_reader (GTask *task, GTaskThreadFunc function);
+
 /* Calls @destroy with @data when @context runs next; if it is freed first, in the thread that frees it. */
 void apr_task_free_in_context (GMainContext *context, gpointer data, GDestroyNotify destroy);
 

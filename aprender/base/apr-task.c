@@ -95,3 +95,14 @@ apr_task_run_in_thread (GTask *task, GTaskThreadFunc function)
     }
   g_task_run_in_thread (task, function);
 }
+
+void
+apr_task_run_reader (GTask *task, GTaskThreadFunc function)
+{
+  /* GTask would leak an error. */
+  if (g_task_return_error_if_cancelled (task))
+    return;
+
+  g_task_set_return_on_cancel (task, TRUE);
+  apr_task_run_in_thread (task, function);
+}

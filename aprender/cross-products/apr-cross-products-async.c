@@ -236,13 +236,7 @@ apr_cross_products_read_async_named (gpointer self,
   g_task_set_source_tag (task, source_tag);
   g_task_set_priority (task, io_priority);
   g_task_set_task_data (task, data, free_data);
-  /* GTask would leak an error where it is cancelled already. */
-  if (g_task_return_error_if_cancelled (task))
-    return;
-
-  /* Nobody waits for the thread when it is cancelled. */
-  g_task_set_return_on_cancel (task, TRUE);
-  apr_task_run_in_thread (task, run);
+  apr_task_run_reader (task, run);
 }
 
 static void

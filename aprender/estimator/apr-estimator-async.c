@@ -152,17 +152,10 @@ apr_estimator_call_async_named (AprEstimator *self,
       g_source_set_priority (source, MAX (io_priority, G_PRIORITY_DEFAULT_IDLE));
       g_task_attach_source (work, source, run_when_idle_cb);
     }
+  else if (call->is_update || call->file != NULL)
+    apr_task_run_in_thread (work, run_in_thread);
   else
-    {
-      /* What changes neither the model nor a file is abandoned when it is cancelled: nobody waits for its thread. It
-       * needs none where it is cancelled already, for which GTask would leak an error. */
-      gboolean is_reader = !call->is_update && call->file == NULL;
-
-      if (is_reader && g_task_return_error_if_cancelled (work))
-        return;
-      g_task_set_return_on_cancel (work, is_reader);
-      apr_task_run_in_thread (work, run_in_thread);
-    }
+    apr_task_run_reader (work, run_in_thread);
 }
 
 AprEstimatorCall *

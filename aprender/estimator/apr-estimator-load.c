@@ -488,7 +488,7 @@ apr_estimator_from_bytes_async (GType type,
   opening = g_task_new (NULL, cancellable, opened_bytes_cb, task);
   g_task_set_priority (opening, io_priority);
   g_task_set_task_data (opening, g_bytes_ref (bytes), (GDestroyNotify) g_bytes_unref);
-  apr_task_run_in_thread (opening, open_bytes);
+  apr_task_run_reader (opening, open_bytes);
 }
 
 /**

@@ -419,7 +419,7 @@ apr_compute_metric_async (AprMetric metric,
   g_task_set_source_tag (task, apr_compute_metric_async);
   g_task_set_priority (task, io_priority);
   g_task_set_task_data (task, computation, computation_free);
-  apr_task_run_in_thread (task, compute_in_thread);
+  apr_task_run_reader (task, compute_in_thread);
 }
 
 /**

@@ -282,7 +282,7 @@ apr_regression_statistics_test_hypothesis_async (AprRegressionStatistics *self,
   g_task_set_source_tag (task, apr_regression_statistics_test_hypothesis_async);
   g_task_set_priority (task, io_priority);
   g_task_set_task_data (task, hypothesis, hypothesis_free);
-  apr_task_run_in_thread (task, test_in_thread);
+  apr_task_run_reader (task, test_in_thread);
 }
 
 /**

@@ -60,7 +60,7 @@ begin (AprSafetensorsReader *self,
   g_task_set_source_tag (task, tag); /* GCOVR_EXCL_BR_LINE: macro */
   g_task_set_priority (task, io_priority);
   g_task_set_task_data (task, request, request_free);
-  apr_task_run_in_thread (task, read_in_thread);
+  apr_task_run_reader (task, read_in_thread);
 }
 
 /**

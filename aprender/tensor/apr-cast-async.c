@@ -70,7 +70,7 @@ apr_tensor_cast_async (AprTensor *self,
   g_task_set_source_tag (task, apr_tensor_cast_async);
   g_task_set_priority (task, io_priority);
   g_task_set_task_data (task, cast, cast_free);
-  apr_task_run_in_thread (task, cast_in_thread);
+  apr_task_run_reader (task, cast_in_thread);
 }
 
 static gboolean
