@@ -117,7 +117,7 @@ apr_serve_show_metrics (AprServeHandler *self, const AprServeRequest *request, A
     {
       g_autoptr (AprServeModel) model = apr_serve_models_get (self->models, i);
 
-      append_model (text, "aprender_model_generation", model, g_ascii_strtoull (model->version, NULL, 10));
+      append_model (text, "aprender_model_generation", model, model->generation);
     }
   g_string_append (text, "# HELP aprender_model_load_failures_total How often a new file was broken.\n"
                          "# TYPE aprender_model_load_failures_total counter\n");

@@ -12,7 +12,6 @@ typedef struct
 {
   char *path;
   AprServeModel *current;
-  guint64 generation;
   guint64 n_failures;
 } Entry;
 
@@ -99,6 +98,7 @@ load_model (const char *name, const char *path, guint64 generation, GError **err
   self = g_atomic_rc_box_new0 (AprServeModel);
   self->file = file;
   self->name = g_strdup (name);
+  self->generation = generation;
   self->version = g_strdup_printf ("%" G_GUINT64_FORMAT, generation);
   self->regression = regression;
   self->n_features = apr_estimator_get_n_features (APR_ESTIMATOR (regression));
@@ -167,7 +167,7 @@ get_entry (AprServeModels *self, guint index)
 gboolean
 apr_serve_models_add (AprServeModels *self, const char *name, const char *path, GError **error)
 {
-  Entry entry = { .generation = 1 };
+  Entry entry = { NULL };
   guint i;
 
   for (i = 0; i < self->entries->len; i++)
@@ -179,7 +179,7 @@ apr_serve_models_add (AprServeModels *self, const char *name, const char *path, 
         return FALSE;
       }
 
-  entry.current = load_model (name, path, entry.generation, error);
+  entry.current = load_model (name, path, 1, error);
   if (entry.current == NULL)
     return FALSE;
   entry.path = g_strdup (path);
@@ -193,14 +193,11 @@ apr_serve_models_reload (AprServeModels *self, guint index, GError **error)
 {
   Entry *entry = get_entry (self, index);
   AprServeModel *before = entry->current;
-  AprServeModel *after = load_model (before->name, entry->path, entry->generation + 1, error);
+  AprServeModel *after = load_model (before->name, entry->path, before->generation + 1, error);
 
   g_mutex_lock (&self->lock);
   if (after != NULL)
-    {
-      entry->current = after;
-      entry->generation++;
-    }
+    entry->current = after;
   else
     entry->n_failures++;
   g_mutex_unlock (&self->lock);

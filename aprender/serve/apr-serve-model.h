@@ -12,8 +12,9 @@ G_BEGIN_DECLS
 typedef struct
 {
   char *name;
-  struct stat file; /* as it was before it was read, or zeros */
-  char *version;    /* how many times it has been loaded, "1" at first */
+  struct stat file;   /* as it was before it was read, or zeros */
+  guint64 generation; /* how many times it has been loaded, 1 at first */
+  char *version;      /* the same as text */
   AprLinearRegression *regression;
   gsize n_features;
   gsize n_targets;
