@@ -2,7 +2,6 @@
 #include "aprender/linear-model/apr-prediction-private.h"
 
 #include "aprender/base/apr-arithmetic-private.h"
-#include "aprender/base/apr-cpu-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -15,19 +14,6 @@
 
 /* What is converted to doubles at a time, so that it is still in the nearest cache when it is used. */
 #define ELEMENTS_PER_CALL (1 << 11)
-
-static const AprPredictionKernel *const table[APR_CPU_N_SETS] = {
-  [APR_CPU_PORTABLE] = &apr_prediction_kernel_portable,
-#ifdef APR_KERNELS_ARM
-  [APR_CPU_NEON] = &apr_prediction_kernel_neon,
-#endif
-#ifdef APR_KERNELS_X86
-  [APR_CPU_AVX2] = &apr_prediction_kernel_avx2,
-  [APR_CPU_AVX512] = &apr_prediction_kernel_avx512,
-#endif
-};
-
-APR_DEFINE_KERNELS (AprPredictionKernel, apr_prediction_kernel, table)
 
 /* A multiple of the most rows that a kernel takes at a time. */
 #define ROWS_AT_A_TIME 16

@@ -10,7 +10,7 @@
  * - load_floats () and load_doubles (), which load the next COLUMNS columns, or only the first n where n is less: then
  *   they read nothing beyond those, and the other columns may hold anything. */
 
-#include "aprender/linear-model/apr-prediction-private.h"
+#include "aprender/linear-model/kernels/apr-prediction-kernel-private.h"
 
 #include <math.h>
 

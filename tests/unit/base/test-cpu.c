@@ -4,7 +4,7 @@
 #include "aprender/base/apr-cpu-private.h"
 #include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
-#include "aprender/linear-model/apr-prediction-private.h"
+#include "aprender/linear-model/kernels/apr-prediction-kernel-private.h"
 
 #define VARIABLE "APRENDER_KERNEL"
 
