@@ -4,12 +4,6 @@
 #include <math.h>
 
 #include "aprender/base/apr-number-private.h"
-#include "aprender/tensor/apr-tensor-private.h"
-
-#define SUMS "sums"
-#define X "rows.x"
-#define Y "rows.y"
-#define WEIGHTS "rows.sample_weight"
 
 /* With fewer features, sums are small, and what is made of them is what it always was. */
 #define MIN_FEATURES 1024
@@ -107,121 +101,6 @@ gboolean
 apr_cross_products_stays_rows (AprCrossProducts *self)
 {
   return self->rows != NULL && self->rows->n_features >= MIN_FEATURES;
-}
-
-static gboolean
-add_tensor (
-  AprSafetensorsWriter *writer, const char *prefix, const char *name, AprTensor *tensor, GError **error)
-{
-  g_autofree char *full_name = g_strconcat (prefix, name, NULL);
-
-  return apr_safetensors_writer_add_tensor (writer, full_name, tensor, error);
-}
-
-gboolean
-apr_cross_products_add_rows_to_writer (AprCrossProducts *self,
-                                       AprSafetensorsWriter *writer,
-                                       const char *prefix,
-                                       GError **error)
-{
-  g_autoptr (AprTensor) x = NULL;
-  g_autoptr (AprTensor) y = NULL;
-  g_autoptr (AprTensor) weights = NULL;
-
-  return apr_sample_rows_get_all (self->rows, &x, &y, &weights, error) &&
-         add_tensor (writer, prefix, X, x, error) && add_tensor (writer, prefix, Y, y, error) &&
-         (weights == NULL || add_tensor (writer, prefix, WEIGHTS, weights, error));
-}
-
-/* Fails where a tensor is not what it must be. */
-static AprTensor *
-get_tensor (AprSafetensorsReader *reader,
-            const char *prefix,
-            const char *name,
-            guint64 n_samples,
-            gsize n_columns,
-            gboolean may_be_floats,
-            GError **error)
-{
-  g_autofree char *full_name = g_strconcat (prefix, name, NULL);
-  g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, full_name, error);
-  g_autofree char *text = NULL;
-  const gsize *shape;
-  gsize n_dims;
-  AprDType dtype;
-
-  if (tensor == NULL)
-    return NULL;
-
-  shape = apr_tensor_get_shape (tensor, &n_dims);
-  dtype = apr_tensor_get_dtype (tensor);
-  if ((dtype == APR_DTYPE_F64 || (may_be_floats && dtype == APR_DTYPE_F32)) &&
-      n_dims == (n_columns > 0 ? 2 : 1) && shape[0] == n_samples && (n_columns == 0 || shape[1] == n_columns))
-    return g_steal_pointer (&tensor);
-
-  text = apr_shape_to_string (shape, n_dims);
-  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-               "The tensor “%s” must be %sF64 of %" G_GUINT64_FORMAT " rows and %" G_GSIZE_FORMAT
-               " columns, but it is %s %s",
-               full_name, may_be_floats ? "F32 or " : "", n_samples, MAX (n_columns, 1),
-               apr_dtype_to_string (dtype), text);
-  return NULL;
-}
-
-gboolean
-apr_cross_products_load_rows (
-  AprCrossProducts *self, AprSafetensorsReader *reader, const char *prefix, guint64 n_samples, GError **error)
-{
-  gsize n_features = apr_exact_sums_get_n_features (self->sums);
-  g_autofree char *weights_name = g_strconcat (prefix, WEIGHTS, NULL);
-  gboolean weighted = apr_safetensors_reader_has_tensor (reader, weights_name);
-  g_autoptr (AprTensor) x = NULL;
-  g_autoptr (AprTensor) y = NULL;
-  g_autoptr (AprTensor) weights = NULL;
-  g_autoptr (AprSampleRows) rows = NULL;
-
-  if (n_samples == 0 || !apr_sample_rows_are_few (n_samples, n_features))
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                   "A file of %" G_GUINT64_FORMAT " samples of %" G_GSIZE_FORMAT
-                   " features must hold their sums, not the samples",
-                   n_samples, n_features);
-      return FALSE;
-    }
-
-  x = get_tensor (reader, prefix, X, n_samples, n_features, TRUE, error);
-  y = x != NULL
-      ? get_tensor (reader, prefix, Y, n_samples, apr_exact_sums_get_n_targets (self->sums), FALSE, error)
-      : NULL;
-  if (y == NULL)
-    return FALSE;
-  if (weighted)
-    {
-      weights = get_tensor (reader, prefix, WEIGHTS, n_samples, 0, FALSE, error);
-      if (weights == NULL)
-        return FALSE;
-    }
-  /* In the file they are sorted, but that is not to be relied on. */
-  if (!apr_sample_rows_new (x, y, weights, 0, &rows, error))
-    return FALSE;
-  if (rows == NULL || rows->n != n_samples)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_MODEL,
-                   "The tensor “%s” has a weight of 0, but only samples that count are saved", weights_name);
-      return FALSE;
-    }
-
-  apr_cross_products_take (self, NULL, g_steal_pointer (&rows));
-  return TRUE;
-}
-
-gboolean
-apr_cross_products_is_in (AprSafetensorsReader *reader, const char *prefix)
-{
-  g_autofree char *sums = g_strconcat (prefix, SUMS, NULL);
-  g_autofree char *rows = g_strconcat (prefix, X, NULL);
-
-  return apr_safetensors_reader_has_tensor (reader, sums) || apr_safetensors_reader_has_tensor (reader, rows);
 }
 
 /**
