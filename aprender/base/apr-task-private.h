@@ -33,6 +33,15 @@ void apr_task_run_in_thread (GTask *task, GTaskThreadFunc function);
  * cancelled, so that the task must own what the thread works with; and none is begun where it is cancelled already. */
 void apr_task_run_reader (GTask *task, GTaskThreadFunc function);
 
+/* Calls @function with @data when @context runs next, and until it returns false. The source is called @name, which is
+ * static. g_main_context_invoke () would call it here and now where no other thread owns the context. */
+void apr_task_post (GMainContext *context,
+                    int priority,
+                    const char *name,
+                    GSourceFunc function,
+                    gpointer data,
+                    GDestroyNotify destroy);
+
 /* Calls @destroy with @data when @context runs next; if it is freed first, in the thread that frees it. */
 void apr_task_free_in_context (GMainContext *context, gpointer data, GDestroyNotify destroy);
 

@@ -46,13 +46,21 @@ apr_task_take_pointer_named (
   return task != NULL ? g_task_propagate_pointer (task, error) : NULL;
 }
 
-/* Who asked for a task, and what it is of. The task owns both of these until it is finalized. */
-typedef struct
+void
+apr_task_post (GMainContext *context,
+               int priority,
+               const char *name,
+               GSourceFunc function,
+               gpointer data,
+               GDestroyNotify destroy)
 {
-  GThread *caller; /* (unowned) */
-  GMainContext *context;
-  gpointer source;
-} Origin;
+  g_autoptr (GSource) source = g_idle_source_new ();
+
+  g_source_set_static_name (source, name);
+  g_source_set_priority (source, priority);
+  g_source_set_callback (source, function, data, destroy);
+  g_source_attach (source, context);
+}
 
 static gboolean
 do_nothing_cb (gpointer user_data G_GNUC_UNUSED)
@@ -63,13 +71,16 @@ do_nothing_cb (gpointer user_data G_GNUC_UNUSED)
 void
 apr_task_free_in_context (GMainContext *context, gpointer data, GDestroyNotify destroy)
 {
-  g_autoptr (GSource) source = g_idle_source_new ();
-
-  g_source_set_static_name (source, "Last reference");
-  g_source_set_priority (source, G_PRIORITY_DEFAULT);
-  g_source_set_callback (source, do_nothing_cb, data, destroy);
-  g_source_attach (source, context);
+  apr_task_post (context, G_PRIORITY_DEFAULT, "Last reference", do_nothing_cb, data, destroy);
 }
+
+/* Who asked for a task, and what it is of. The task owns both of these until it is finalized. */
+typedef struct
+{
+  GThread *caller; /* (unowned) */
+  GMainContext *context;
+  gpointer source;
+} Origin;
 
 /* The task is disposed of, in whatever thread. */
 static void

@@ -70,14 +70,11 @@ report_from_thread (double fraction, gpointer user_data)
 {
   GTask *task = user_data;
   Report *report = g_new (Report, 1);
-  g_autoptr (GSource) source = g_idle_source_new ();
 
   *report = (Report){ g_object_ref (g_task_get_source_object (task)), fraction };
-  g_source_set_static_name (source, "AprCrossProducts progress");
   /* The end has the same priority, and comes after it. */
-  g_source_set_priority (source, g_task_get_priority (task));
-  g_source_set_callback (source, report_emit, report, report_free);
-  g_source_attach (source, g_task_get_context (task));
+  apr_task_post (g_task_get_context (task), g_task_get_priority (task), "AprCrossProducts progress",
+                 report_emit, report, report_free);
 }
 
 static void

@@ -10,17 +10,6 @@
 #define BATCH_PIECES 64
 #define BATCH_BYTES ((gsize) 16 << 20)
 
-/* Not g_main_context_invoke(), which would run @function in this thread if no other thread owns the context. */
-static void
-attach (GMainContext *context, GSourceFunc function, gpointer data, GDestroyNotify destroy)
-{
-  g_autoptr (GSource) source = g_idle_source_new ();
-
-  g_source_set_priority (source, G_PRIORITY_DEFAULT);
-  g_source_set_callback (source, function, data, destroy);
-  g_source_attach (source, context);
-}
-
 AprSafetensorsClosure *
 apr_safetensors_closure_new (GCallback function, gpointer user_data, GDestroyNotify destroy)
 {
@@ -123,7 +112,8 @@ tell_progress (AprSafetensorsJob *self)
       return;
     }
   apr_safetensors_closure_ref (self->progress_func);
-  attach (self->context, progress_tell, g_memdup2 (&progress, sizeof progress), progress_free);
+  apr_task_post (self->context, G_PRIORITY_DEFAULT, "AprSafetensorsWriter progress", progress_tell,
+                 g_memdup2 (&progress, sizeof progress), progress_free);
 }
 
 /* A call of the data function, for which another thread may wait */
@@ -174,7 +164,8 @@ ask (AprSafetensorsJob *self, const char *name, guint64 offset, gsize size, GErr
     {
       g_mutex_init (&request.mutex);
       g_cond_init (&request.cond);
-      attach (self->context, request_answer, &request, request_end);
+      apr_task_post (self->context, G_PRIORITY_DEFAULT, "AprSafetensorsWriter function", request_answer,
+                     &request, request_end);
       g_mutex_lock (&request.mutex);
       while (!request.is_over)
         g_cond_wait (&request.cond, &request.mutex);
