@@ -95,6 +95,53 @@ machine_time_reading (const void *memory, gsize n_bytes, guint n_threads)
   return run (read_bytes, works, n_threads);
 }
 
+/* Words that are sent at a time, of which the fastest time counts, and how often. */
+#define N_SENT 500
+#define N_TIMES 100
+
+static gpointer
+send_back (gpointer data)
+{
+  gint *word = data;
+  gint i;
+
+  for (i = 1; i <= 2 * N_SENT * N_TIMES; i += 2)
+    {
+      while (g_atomic_int_get (word) != i)
+        ;
+      g_atomic_int_set (word, i + 1);
+    }
+
+  return NULL;
+}
+
+double
+machine_time_round_trip (void)
+{
+  gint *word = g_aligned_alloc0 (1, LINE, LINE);
+  GThread *thread = g_thread_new ("far", send_back, word);
+  double least = INFINITY;
+  gint i;
+  gint j;
+
+  for (i = 0; i < N_TIMES; i++)
+    {
+      gint64 start = machine_now ();
+
+      for (j = 2 * N_SENT * i + 1; j < 2 * N_SENT * (i + 1); j += 2)
+        {
+          g_atomic_int_set (word, j);
+          while (g_atomic_int_get (word) != j + 1)
+            ;
+        }
+      least = MIN (least, (double) (machine_now () - start) / N_SENT);
+    }
+  g_thread_join (thread);
+  g_aligned_free (word);
+
+  return least;
+}
+
 /* Products of two numbers of one kernel. */
 typedef struct
 {

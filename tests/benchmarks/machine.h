@@ -14,6 +14,10 @@ gint64 machine_processor_time (void);
 /* The nanoseconds that threads together take to read memory once. */
 double machine_time_reading (const void *memory, gsize n_bytes, guint n_threads);
 
+/* The nanoseconds that a word takes from one thread to another and back, at least: some 50 where processors share a
+ * cache, and 300 where they do not. */
+double machine_time_round_trip (void);
+
 /* The products of two numbers that threads together take to exact sums, or sums in double, in a second: by the kernel
  * that serves X and y at its best, with panels in a near cache, and as many moduli as it takes for them. */
 double machine_measure_products (
