@@ -221,7 +221,7 @@ arrow_update_run (AprCrossProducts *updated, gpointer data, const AprRun *run, G
  * @stream: (type gpointer) (not nullable): the address of an `ArrowArrayStream`, of Arrow's C stream interface
  * @targets: (array zero-terminated=1): the names of the columns that are targets
  * @sample_weight: (nullable): the name of the column that says how much each sample counts; `NULL` for equal weights
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Adds the samples of a stream of Arrow, as readers of Parquet, data frames and databases make them.
@@ -282,9 +282,9 @@ apr_cross_products_update_arrow (AprCrossProducts *self,
  * @targets: (array zero-terminated=1): the names of the columns that are targets
  * @sample_weight: (nullable): the name of the column of the weights, or `NULL` for equal weights
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the update has ended
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Adds the samples of a stream of Arrow without blocking.
  *
@@ -316,7 +316,7 @@ apr_cross_products_update_arrow_async (AprCrossProducts *self,
 /**
  * apr_cross_products_update_arrow_finish:
  * @self: a state
- * @result: what the callback got
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Gets how [method@Apr.CrossProducts.update_arrow_async] ended.

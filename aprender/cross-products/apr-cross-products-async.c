@@ -70,9 +70,9 @@ combine_async (AprCrossProducts *self,
  * @self: a state
  * @other: a state of as many features and targets
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when it has ended
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Adds the samples of another state, as it is now, without blocking.
  *
@@ -99,7 +99,7 @@ apr_cross_products_merge_async (AprCrossProducts *self,
 /**
  * apr_cross_products_merge_finish:
  * @self: a state
- * @result: what the callback got
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Gets how [method@Apr.CrossProducts.merge_async] ended.
@@ -121,9 +121,9 @@ apr_cross_products_merge_finish (AprCrossProducts *self, GAsyncResult *result, G
  * @self: a state
  * @bytes: what [method@Apr.CrossProducts.to_bytes] made of another one
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when it has ended
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Adds the samples of a state that was sent without blocking.
  *
@@ -150,7 +150,7 @@ apr_cross_products_merge_bytes_async (AprCrossProducts *self,
 /**
  * apr_cross_products_merge_bytes_finish:
  * @self: a state
- * @result: what the callback got
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Gets how [method@Apr.CrossProducts.merge_bytes_async] ended.
@@ -172,9 +172,9 @@ apr_cross_products_merge_bytes_finish (AprCrossProducts *self, GAsyncResult *res
  * @self: a state
  * @other: a state whose samples were added to @self
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when it has ended
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Takes the samples of another state, as it is now, away again without blocking.
  *
@@ -201,7 +201,7 @@ apr_cross_products_subtract_async (AprCrossProducts *self,
 /**
  * apr_cross_products_subtract_finish:
  * @self: a state
- * @result: what the callback got
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Gets how [method@Apr.CrossProducts.subtract_async] ended.
@@ -285,9 +285,9 @@ from_bytes_in_thread (GTask *task,
  * @self: a state
  * @other: another one
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the two have been compared
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Compares the two states, as they are now, without blocking.
  *
@@ -312,7 +312,7 @@ apr_cross_products_equal_async (AprCrossProducts *self,
 /**
  * apr_cross_products_equal_finish:
  * @self: a state
- * @result: what the callback got
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Gets what [method@Apr.CrossProducts.equal_async] found.
@@ -333,9 +333,9 @@ apr_cross_products_equal_finish (AprCrossProducts *self, GAsyncResult *result, G
  * apr_cross_products_to_bytes_async:
  * @self: a state
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the bytes are made
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Makes the bytes of the state, as it is now, without blocking.
  *
@@ -358,7 +358,7 @@ apr_cross_products_to_bytes_async (AprCrossProducts *self,
 /**
  * apr_cross_products_to_bytes_finish:
  * @self: a state
- * @result: what the callback got
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Gets what [method@Apr.CrossProducts.to_bytes_async] made.
@@ -379,9 +379,9 @@ apr_cross_products_to_bytes_finish (AprCrossProducts *self, GAsyncResult *result
  * apr_cross_products_from_bytes_async:
  * @bytes: the bytes of a SafeTensors file
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the state is made
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Makes a state from bytes without blocking.
  *
@@ -400,7 +400,7 @@ apr_cross_products_from_bytes_async (
 
 /**
  * apr_cross_products_from_bytes_finish:
- * @result: what the callback got
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Gets what [func@Apr.CrossProducts.from_bytes_async] made.

@@ -122,7 +122,7 @@ apr_cross_products_save (AprCrossProducts *self, const char *path, GError **erro
  * apr_cross_products_save_to_file:
  * @self: a state
  * @file: where the file goes
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Writes the state to a SafeTensors file, as [method@Apr.CrossProducts.save] does.
@@ -185,9 +185,9 @@ save_in_thread (GTask *task,
  * @self: a state
  * @file: where the file goes
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the file is written
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Writes the state to a SafeTensors file without blocking.
  *
@@ -223,7 +223,7 @@ apr_cross_products_save_to_file_async (AprCrossProducts *self,
 /**
  * apr_cross_products_save_to_file_finish:
  * @self: a state
- * @result: what the callback got
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Gets how [method@Apr.CrossProducts.save_to_file_async] ended.
@@ -448,7 +448,7 @@ apr_cross_products_load (const char *path, GError **error)
 /**
  * apr_cross_products_load_from_file:
  * @file: a SafeTensors file
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Makes a state from a file, as [ctor@Apr.CrossProducts.load] does.
@@ -501,9 +501,9 @@ load_in_thread (GTask *task,
  * apr_cross_products_load_from_file_async:
  * @file: a SafeTensors file
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the file is read
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Makes a state from a file without blocking.
  *
@@ -522,7 +522,7 @@ apr_cross_products_load_from_file_async (
 
 /**
  * apr_cross_products_load_from_file_finish:
- * @result: what the callback got
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Gets what [func@Apr.CrossProducts.load_from_file_async] made.

@@ -267,7 +267,7 @@ report_cb (double fraction, gpointer user_data)
  * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
  * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
  * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal weights
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Adds samples, exactly unless the state is of the precision `DOUBLE`.
@@ -321,9 +321,9 @@ write_update (AprCrossProducts *updated, gpointer data, const AprRun *run, GErro
  * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
  * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal weights
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the update has ended
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Adds samples without blocking.
  *
@@ -356,7 +356,7 @@ apr_cross_products_update_async (AprCrossProducts *self,
 /**
  * apr_cross_products_update_finish:
  * @self: a state
- * @result: what the callback got
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Gets how [method@Apr.CrossProducts.update_async] ended.

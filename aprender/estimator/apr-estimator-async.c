@@ -198,9 +198,9 @@ apr_estimator_return_error_named (AprEstimator *self,
  * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
  * @sample_weight: (nullable): how much each sample counts, [n_samples]; `NULL` for equal weights
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the fit has ended
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Fits the model to data without blocking.
  *
@@ -273,9 +273,9 @@ run_predict (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellab
  * @self: a fitted estimator
  * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the predictions are there
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Predicts the targets of samples without blocking.
  *
@@ -341,9 +341,9 @@ run_score (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancellable
  * @y: the true targets, [n_samples] or [n_samples, n_targets]
  * @sample_weight: (nullable): how much each sample counts, [n_samples]
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the score is known
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Predicts from @x and compares with @y, without blocking.
  *

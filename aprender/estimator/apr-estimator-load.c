@@ -229,7 +229,7 @@ apr_estimator_load (GType type, const char *path, GError **error)
  * apr_estimator_load_from_file:
  * @type: the type of the model, such as %APR_TYPE_LINEAR_REGRESSION
  * @file: a SafeTensors file, which may be anywhere
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Makes a fitted model from a file, as [func@Apr.Estimator.load] does.
@@ -352,9 +352,9 @@ load_task_new (GType type,
  * @type: the type of the model, such as %APR_TYPE_LINEAR_REGRESSION
  * @file: a SafeTensors file, which may be anywhere
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the model is there
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Makes a fitted model from a file without blocking.
  *
@@ -459,9 +459,9 @@ opened_bytes_cb (GObject *object, GAsyncResult *result, gpointer user_data)
  * @type: the type of the model, such as %APR_TYPE_LINEAR_REGRESSION
  * @bytes: the bytes of a SafeTensors file
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the model is there
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Makes a fitted model from bytes without blocking.
  *

@@ -276,7 +276,7 @@ apr_estimator_save (AprEstimator *self, const char *path, GError **error)
  * apr_estimator_save_to_file:
  * @self: a fitted estimator
  * @file: where the model goes
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Writes the model as [method@Apr.Estimator.save] does, to a file that may be anywhere.
@@ -354,9 +354,9 @@ save_async (AprEstimator *self,
  * @self: a fitted estimator
  * @file: where the model goes
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the file has been written
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Writes the model as it is now to a file, without blocking.
  *
@@ -426,9 +426,9 @@ apr_estimator_to_bytes (AprEstimator *self, GError **error)
  * apr_estimator_to_bytes_async:
  * @self: a fitted estimator
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the bytes are there
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Makes the bytes of a file of the model, as it is now, without blocking.
  *

@@ -497,7 +497,7 @@ apr_estimator_run_fit (AprEstimator *self, AprEstimatorCall *call, GCancellable 
  * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
  * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal
  * weights
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Fits the model to data, in place of what it was fitted to before.

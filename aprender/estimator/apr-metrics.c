@@ -382,9 +382,9 @@ compute_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCan
  * @y_pred: what was predicted for them, of the same shape
  * @sample_weight: (nullable): a weight for each sample, [n_samples], none below 0; `NULL` for equal weights
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the metric is known
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Computes a metric without blocking.
  *

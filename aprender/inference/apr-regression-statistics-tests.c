@@ -252,9 +252,9 @@ test_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancel
  * @factors: the factors of the terms, [n_terms] for one hypothesis or [n_hypotheses, n_terms]
  * @values: (nullable): what the hypotheses say of the sums, [n_hypotheses]; `NULL` for 0
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the test is there
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Tests hypotheses without blocking.
  *

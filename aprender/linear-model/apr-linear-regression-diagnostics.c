@@ -103,7 +103,7 @@ check_samples (const AprInference *inference,
  * @y: their targets, [n_samples] or [n_samples, n_targets]
  * @sample_weight: (nullable): their weights, [n_samples]; `NULL` for equal weights
  * @target: which target, counted from 0
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Computes how well each sample is fitted, and how much the fit depends on it.
@@ -164,9 +164,9 @@ run_diagnose (AprEstimator *self, AprEstimatorCall *call, GCancellable *cancella
  * @sample_weight: (nullable): their weights, [n_samples]; `NULL` for equal weights
  * @target: which target, counted from 0
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the diagnostics are there
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Diagnoses the samples without blocking.
  *
@@ -223,7 +223,7 @@ apr_linear_regression_diagnose_finish (AprLinearRegression *self, GAsyncResult *
  * @sample_weight: (nullable): their weights, [n_samples]; `NULL` for equal weights
  * @kind: how the covariance is estimated, such as %APR_COVARIANCE_HC3
  * @target: which target, counted from 0
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Computes the statistics with a covariance that is consistent whatever the variances of the errors are:
@@ -306,9 +306,9 @@ run_get_robust_statistics (AprEstimator *self,
  * @kind: how the covariance is estimated, such as %APR_COVARIANCE_HC3
  * @target: which target, counted from 0
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the statistics are there
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Computes the robust statistics without blocking.
  *

@@ -174,7 +174,7 @@ check_state_to_fit (AprCrossProducts *state, GError **error)
  * apr_linear_regression_fit_cross_products:
  * @self: a linear regression
  * @state: the cross products of the samples
- * @cancellable: (nullable): a way to stop, from another thread
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Fits the model to samples that have been summed before.
@@ -210,9 +210,9 @@ apr_linear_regression_fit_cross_products (AprLinearRegression *self,
  * @self: a linear regression
  * @state: the cross products of the samples; samples that are added after the call do not count
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the fit has ended
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Fits the model to samples that have been summed before, without blocking.
  *
@@ -296,7 +296,7 @@ run_partial_fit (AprEstimator *estimator, AprEstimatorCall *call, GCancellable *
  * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
  * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
  * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal weights
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Fits the model to more samples, beside those that it was fitted to before.
@@ -335,9 +335,9 @@ apr_linear_regression_partial_fit (AprLinearRegression *self,
  * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
  * @sample_weight: (nullable): how much each sample counts, [n_samples]; `NULL` for equal weights
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the fit has ended
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Fits the model to more samples without blocking.
  *

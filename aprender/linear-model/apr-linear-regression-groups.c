@@ -497,7 +497,7 @@ check_arguments (AprTensor *x, AprTensor *y, AprTensor *groups, AprTensor *sampl
  * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
  * @groups: the label of the group that each sample belongs to, [n_samples]: BOOL or integers
  * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal weights
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Fits a regression to each group of samples, with the hyper-parameters of the model.
@@ -545,9 +545,9 @@ apr_linear_regression_fit_groups (AprLinearRegression *self,
  * @groups: the label of the group that each sample belongs to, [n_samples]: BOOL or integers
  * @sample_weight: (nullable): how much each sample counts, [n_samples]; `NULL` for equal weights
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the fits have ended
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Fits a regression to each group of samples without blocking.
  *

@@ -174,9 +174,9 @@ run_compute_condition_number (AprEstimator *self,
  * apr_linear_regression_compute_condition_number_async:
  * @self: a linear regression
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the number is known
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Computes the condition number without blocking.
  *

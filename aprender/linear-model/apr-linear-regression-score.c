@@ -331,9 +331,9 @@ run_score_cross_products (AprEstimator *self,
  * @self: a linear regression
  * @cross_products: the cross products of some samples; samples that are added after the call do not count
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the scores are there
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Scores the model for samples that have been summed before, without blocking.
  *

@@ -154,9 +154,9 @@ run_get_statistics (AprEstimator *self, AprEstimatorCall *call, GCancellable *ca
  * @self: a fitted linear regression
  * @target: which target, counted from 0
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the statistics are there
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Works out the statistics without blocking.
  *
@@ -274,9 +274,9 @@ run_summary (AprEstimator *self,
  * apr_linear_regression_summary_async:
  * @self: a fitted linear regression
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the text is there
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Works out the statistics of all targets, and writes them as a text, without blocking.
  *
@@ -440,9 +440,9 @@ run_predict_interval (AprEstimator *self, AprEstimatorCall *call, GCancellable *
  * @level: how sure the intervals are, between 0 and 1, such as 0.95
  * @kind: what is to be within them
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the intervals are there
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Predicts intervals without blocking.
  *

@@ -234,7 +234,7 @@ write_batch (AprAtomicFile *self, const struct iovec *batch, int n_batch, gsize 
  * @self: an uncommitted file
  * @vectors: (array length=n_vectors): the pieces to write
  * @n_vectors: the number of pieces
- * @cancellable: (nullable): a cancellable
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
  *
  * Appends bytes to the new file.

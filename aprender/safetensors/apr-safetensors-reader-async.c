@@ -68,9 +68,9 @@ begin (AprSafetensorsReader *self,
  * @self: a reader
  * @name: a tensor's name
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the tensor is there, or not
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Gets a tensor without blocking: in the load mode %APR_SAFETENSORS_LOAD_MODE_READ a thread reads it from the file.
  *
@@ -124,9 +124,9 @@ apr_safetensors_reader_get_tensor_finish (AprSafetensorsReader *self, GAsyncResu
  * @name: a tensor's name
  * @indices: what to take along each dimension, such as `1:3, ::-2, -1`; see [method@Apr.Tensor.slice]
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the slice is there, or not
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Gets a part of a tensor without blocking: a thread reads it from the file, and copies what is not contiguous.
  *

@@ -192,7 +192,7 @@ apr_safetensors_reader_new_from_stream (GInputStream *stream, GCancellable *canc
 /**
  * apr_safetensors_reader_new_from_file_async:
  * @file: a file
- * @io_priority: the priority of the operation, such as %G_PRIORITY_DEFAULT
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (nullable): called when the file has been opened, or not
  * @user_data: data to pass to @callback
@@ -216,7 +216,7 @@ apr_safetensors_reader_new_from_file_async (
 
 /**
  * apr_safetensors_reader_new_from_file_finish: (constructor)
- * @result: the result that the callback received
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Ends what [func@Apr.SafetensorsReader.new_from_file_async] started.

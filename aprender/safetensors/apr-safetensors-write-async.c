@@ -79,7 +79,7 @@ run (GTask *task, AsyncWrite *self, GError *error)
  * apr_safetensors_writer_write_to_file_async:
  * @self: a writer
  * @file: the file to write
- * @io_priority: the priority of the operation, such as %G_PRIORITY_DEFAULT
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data): called when the write has ended
  * @user_data: data to pass to @callback
@@ -124,7 +124,7 @@ apr_safetensors_writer_write_to_file_async (AprSafetensorsWriter *self,
 /**
  * apr_safetensors_writer_write_to_file_finish:
  * @self: a writer
- * @result: the result that the callback received
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Ends what [method@Apr.SafetensorsWriter.write_to_file_async] started.
@@ -148,7 +148,7 @@ apr_safetensors_writer_write_to_file_finish (AprSafetensorsWriter *self, GAsyncR
  * apr_safetensors_writer_write_to_stream_async:
  * @self: a writer
  * @stream: the stream to write to
- * @io_priority: the priority of the operation, such as %G_PRIORITY_DEFAULT
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data): called when the write has ended
  * @user_data: data to pass to @callback
@@ -189,7 +189,7 @@ apr_safetensors_writer_write_to_stream_async (AprSafetensorsWriter *self,
 /**
  * apr_safetensors_writer_write_to_stream_finish:
  * @self: a writer
- * @result: the result that the callback received
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Ends what [method@Apr.SafetensorsWriter.write_to_stream_async] started.
@@ -214,7 +214,7 @@ apr_safetensors_writer_write_to_stream_finish (AprSafetensorsWriter *self,
 /**
  * apr_safetensors_writer_write_to_bytes_async:
  * @self: a writer
- * @io_priority: the priority of the operation, such as %G_PRIORITY_DEFAULT
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data): called when the write has ended
  * @user_data: data to pass to @callback
@@ -251,7 +251,7 @@ apr_safetensors_writer_write_to_bytes_async (AprSafetensorsWriter *self,
 /**
  * apr_safetensors_writer_write_to_bytes_finish:
  * @self: a writer
- * @result: the result that the callback received
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Ends what [method@Apr.SafetensorsWriter.write_to_bytes_async] started.
@@ -279,7 +279,7 @@ apr_safetensors_writer_write_to_bytes_finish (AprSafetensorsWriter *self,
  * @folder: an existing folder
  * @prefix: what the files' names begin with, usually `model`
  * @max_shard_size: the limit on the tensors of one file, in bytes; 5,000,000,000 is usual
- * @io_priority: the priority of the operation, such as %G_PRIORITY_DEFAULT
+ * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data): called when the write has ended
  * @user_data: data to pass to @callback
@@ -322,7 +322,7 @@ apr_safetensors_writer_write_shards_async (AprSafetensorsWriter *self,
 /**
  * apr_safetensors_writer_write_shards_finish:
  * @self: a writer
- * @result: the result that the callback received
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Ends what [method@Apr.SafetensorsWriter.write_shards_async] started.

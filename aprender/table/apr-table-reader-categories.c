@@ -179,7 +179,7 @@ read_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancel
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (nullable) (scope async) (closure user_data): what to call when the categories are known
- * @user_data: what to give it
+ * @user_data: data to pass to @callback
  *
  * Reads the whole table in another thread, as [method@Apr.TableReader.read_categories] does.
  *
@@ -205,7 +205,7 @@ apr_table_reader_read_categories_async (AprTableReader *self,
 /**
  * apr_table_reader_read_categories_finish:
  * @self: a reader
- * @result: what the callback was given
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Ends what [method@Apr.TableReader.read_categories_async] began.

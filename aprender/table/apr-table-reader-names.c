@@ -78,7 +78,7 @@ read_in_thread (GTask *task, gpointer reader, G_GNUC_UNUSED gpointer task_data, 
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (nullable) (scope async) (closure user_data): what to call when the names are there
- * @user_data: what to give it
+ * @user_data: data to pass to @callback
  *
  * Reads the names of the columns in another thread, as [method@Apr.TableReader.read_names] does.
  *
@@ -102,7 +102,7 @@ apr_table_reader_read_names_async (AprTableReader *self,
 /**
  * apr_table_reader_read_names_finish:
  * @self: a reader
- * @result: what the callback was given
+ * @result: what the callback was called with
  * @error: return location for an error
  *
  * Ends what [method@Apr.TableReader.read_names_async] began.

@@ -580,7 +580,7 @@ read_in_thread (GTask *task, gpointer source_object, gpointer task_data, GCancel
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (nullable) (scope async) (closure user_data): what to call when the rows are there
- * @user_data: what to give it
+ * @user_data: data to pass to @callback
  *
  * Reads the next rows in another thread, as [method@Apr.TableReader.read] does.
  *
@@ -606,7 +606,7 @@ apr_table_reader_read_async (AprTableReader *self,
 /**
  * apr_table_reader_read_finish:
  * @self: a reader
- * @result: what the callback was given
+ * @result: what the callback was called with
  * @x: (out) (optional) (transfer full) (nullable): where to put the features, [n_rows, n_features]
  * @y: (out) (optional) (transfer full) (nullable): where to put the targets, or `NULL`
  * @sample_weight: (out) (optional) (transfer full) (nullable): where to put the weights, or `NULL`

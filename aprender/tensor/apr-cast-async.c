@@ -41,10 +41,10 @@ cast_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cance
  * @self: a tensor of a float, integer or BOOL dtype, but not of the packed F4 and F6
  * @dtype: F16, BF16, F32 or F64
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
- * @cancellable: (nullable): a way to stop
+ * @cancellable: (nullable): a cancellable, or `NULL`
  * @callback: (scope async) (closure user_data) (nullable): called when the tensor is there, or not; its source object
  *   is `NULL`
- * @user_data: what @callback is called with
+ * @user_data: data to pass to @callback
  *
  * Converts the elements to another dtype without blocking, as [method@Apr.Tensor.cast] does.
  *
