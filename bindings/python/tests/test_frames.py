@@ -220,6 +220,35 @@ class Groups(TestCase):
         table = model.fit_groups(frame[['area']], frame[['price', 'price']].to_numpy(), frame[['city', 'floor']]).to_frame()
         self.assertEqual(table.loc[('z', 2, 1)].tolist(), [.5, 1.5, 2, 1])
 
+    def test_names_of_frames(self):
+        frame, model = pandas.DataFrame(self.COLUMNS), Apr.LinearRegression()
+        means = frame.groupby('city')[['area', 'price']].mean()
+        for X, groups in ((frame[['city', 'area', 'price']], 'city'), (frame[['area', 'price']], frame.city)):
+            pandas.testing.assert_index_equal(model.fit_groups(X, 'price', groups).to_frame().index, means.index)
+        two = model.fit_groups(frame[['area']], frame[['price', 'floor']], frame.city).to_frame()
+        pandas.testing.assert_index_equal(two.index, means.assign(floor=0)[['price', 'floor']].stack().index)
+        two = model.fit_groups(frame, ['price', 'area'], ['city']).to_frame()
+        self.assertEqual(two.index.tolist(), [('x', 'price'), ('x', 'area'), ('z', 'price'), ('z', 'area')])
+        # Names of the model's own stay, as they do in a fit, unless they are of another number.
+        model.feature_names, model.target_names = ['size'], ['rent']
+        table = model.fit_groups(frame[['area']].to_numpy(), frame.price.to_numpy()[:, None], self.COLUMNS['city']).to_frame()
+        self.assertEqual(table.columns.tolist(), ['size', 'intercept', 'n_samples', 'rank'])
+        self.assertEqual((table.index.tolist(), table.index.names), ([('x', 'rent'), ('z', 'rent')], [None, None]))
+        table = model.fit_groups(frame[['area', 'area']].to_numpy(), self.COLUMNS['price'], self.COLUMNS['city']).to_frame()
+        self.assertEqual(table.columns.tolist()[:2], ['x0', 'x1'])
+        model = Apr.LinearRegression().fit(frame[['area']], frame.price)
+        table = model.fit_groups(frame[['floor']].to_numpy(), self.COLUMNS['price'], self.COLUMNS['city']).to_frame()
+        self.assertEqual(table.columns.tolist()[0], 'x0')
+
+    def test_names_that_frames_have_too(self):
+        for name in ('rank', 'n_samples', 'intercept'):
+            frame = pandas.DataFrame(self.COLUMNS)[['city', 'area', 'price']].rename(columns={'area': name})
+            fits = Apr.LinearRegression().fit_groups(frame, 'price', 'city')
+            self.assertEqual(fits.coefficients.tolist(), Apr.LinearRegression().fit_groups(
+                frame[[name]].to_numpy(), frame.price, frame.city).coefficients.tolist())
+            with self.assertRaisesRegex(ValueError, f'A feature has the name “{name}”'):
+                fits.to_frame()
+
     def test_streams_and_batches(self):
         table, model = pyarrow.table(self.COLUMNS), Apr.LinearRegression()
         makers = (lambda names: duckdb.from_arrow(table).project(', '.join(names)),

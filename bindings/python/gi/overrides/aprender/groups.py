@@ -149,19 +149,31 @@ def _number_labels(groups):
     return _number_array(numpy, numpy.asarray(groups))
 
 
+def _get_own(model, key, names):
+    """The names that somebody gave the model, as those of an earlier table are not for other data."""
+    return None if names == vars(model).get(key) else names
+
+
+def _fit_names(names, n):
+    return names if names is not None and len(names) == n else None
+
+
 class _Groups:
     """What a call is given: samples, and the group of each."""
 
-    def __init__(self, X, y, groups, sample_weight):
+    def __init__(self, model, X, y, groups, sample_weight):
         X, groups = _read_table(X, 'X'), _read_table(groups, 'groups')
         self.label_names = _get_names(X, groups)
         if self.label_names:
             X, columns = _take_columns(X, self.label_names)
             if isinstance(groups, str):
-                self.label_names, groups, columns = [], columns[0], None
+                groups, columns = columns[0], None
         else:
-            self.label_names, columns = _get_columns(groups) or ([], None)
+            self.label_names, columns = _get_columns(groups) or ([getattr(groups, 'name', None) or None], None)
+        self.has_tuples = columns is not None
         self.samples = Samples(X, y, sample_weight)
+        self.names = self.samples.names or _get_own(model, '_table_names', model.get_feature_names())
+        self.target_names = self.samples.target_names or _get_own(model, '_table_target_names', model.get_target_names())
         try:
             self.labels, self.tensor = _number_labels(groups) if columns is None else _number_columns(columns)
         except TypeError as error:
@@ -175,8 +187,8 @@ class _Groups:
         return X, y, self.tensor, sample_weight
 
     def finish(self, fits):
-        vars(fits)['_labels'], vars(fits)['_label_names'] = self.labels, self.label_names
-        vars(fits)['_names'] = self.samples.names
+        vars(fits).update(_labels=self.labels, _label_names=self.label_names, _has_tuples=self.has_tuples, _names=self.names,
+                          _target_names=self.target_names)
         return fits
 
 
@@ -190,7 +202,7 @@ class Methods:
         is no feature. By several columns, their names in a list or a table of their own, labels are tuples. The model stays as
         it is. The coefficients of each group are those of fit() with its rows alone.
         """
-        call = _Groups(X, y, groups, sample_weight)
+        call = _Groups(self, X, y, groups, sample_weight)
         tensors = call.get_tensors()
         try:
             return call.finish(awaitable.run(
@@ -202,7 +214,7 @@ class Methods:
 
     def fit_groups_async(self, X, y, groups, sample_weight=None, cancellable=None, callback=None, *user_data):
         """The same without blocking: `await model.fit_groups_async(X, y, groups)` gives the fits."""
-        call = _Groups(X, y, groups, sample_weight)
+        call = _Groups(self, X, y, groups, sample_weight)
         return awaitable.call(
             lambda *args: _fit_groups_async(self, *call.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
             lambda model, result: call.finish(_fit_groups_finish(model, result)), cancellable, callback, user_data)
@@ -242,24 +254,29 @@ class Fits:
     def to_frame(self) -> Any:
         """A pandas.DataFrame with a row for each group: its coefficients, its intercept, its number of samples, its rank.
 
-        Samples of weight 0 are not counted. Where y is a matrix, there is a row for each group and target.
+        Samples of weight 0 are not counted. Where y is a matrix, there is a row for each group and target. The index has the
+        name of the column of labels. A feature called intercept, n_samples or rank is an ArgumentError.
         """
-        from pandas import DataFrame, MultiIndex
+        from pandas import DataFrame, Index, MultiIndex
 
-        coefficients, n_targets = self.coefficients, self.intercepts.shape[1]
-        n_features = coefficients.shape[-1]
-        names = vars(self).get('_names') or [f'x{i}' for i in range(n_features)]
-        frame = DataFrame(coefficients.reshape(-1, n_features), columns=names)
-        frame['intercept'] = self.intercepts.reshape(-1)
-        frame['n_samples'] = self.n_samples.repeat(n_targets)
-        frame['rank'] = self.ranks.repeat(n_targets)
-        names = vars(self).get('_label_names')
-        if names:
-            labels = list(self.labels) if coefficients.ndim == 2 else \
-                [(*label, target) for label in self.labels for target in range(n_targets)]
-            frame.index = MultiIndex.from_tuples(labels, names=names if coefficients.ndim == 2 else [*names, None])
+        coefficients, n_targets, known = self.coefficients, self.intercepts.shape[1], vars(self)
+        n_features, is_one = coefficients.shape[-1], coefficients.ndim == 2
+        names = _fit_names(known.get('_names'), n_features) or [f'x{i}' for i in range(n_features)]
+        others = {'intercept': self.intercepts.reshape(-1), 'n_samples': self.n_samples.repeat(n_targets),
+                  'rank': self.ranks.repeat(n_targets)}
+        taken = [name for name in others if name in names]
+        if taken:
+            raise ArgumentError(f'A feature has the name “{taken[0]}”, as a column of to_frame() has: give it another name before '
+                                'the fit, or take coefficients, which has no names')
+        frame = DataFrame(coefficients.reshape(-1, n_features), columns=names).assign(**others)
+        names, labels = known.get('_label_names', [None]), self.labels
+        targets = _fit_names(known.get('_target_names'), n_targets) or range(n_targets)
+        if known.get('_has_tuples'):
+            labels = labels if is_one else [(*label, target) for label in labels for target in targets]
+            frame.index = MultiIndex.from_tuples(labels, names=names if is_one else [*names, None])
         else:
-            frame.index = self.labels if coefficients.ndim == 2 else MultiIndex.from_product([self.labels, range(n_targets)])
+            frame.index = Index(labels, name=names[0]) if is_one else \
+                MultiIndex.from_product([labels, targets], names=[*names, None])
         return frame
 
     def __repr__(self) -> str:
