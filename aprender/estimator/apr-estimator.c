@@ -4,7 +4,7 @@
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/estimator/apr-estimator-results-private.h"
-#include "aprender/estimator/apr-metrics.h"
+#include "aprender/estimator/apr-metric-private.h"
 
 /**
  * AprEstimator:
@@ -626,5 +626,5 @@ apr_estimator_score (AprEstimator *self, AprTensor *x, AprTensor *y, AprTensor *
   if (predictions == NULL)
     return 0;
 
-  return apr_r2_score (y, predictions, sample_weight, error);
+  return apr_metric_score (y, predictions, sample_weight, error);
 }

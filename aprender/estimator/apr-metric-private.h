@@ -35,9 +35,13 @@ typedef struct
   gint exponent;
 } AprMetricMean;
 
-/* Checks the data; a target is to be set next. */
-gboolean apr_metric_data_init (
-  AprMetricData *data, AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error);
+/* Checks the data, where errors call @y_true by @name; a target is to be set next. */
+gboolean apr_metric_data_init (AprMetricData *data,
+                               const char *name,
+                               AprTensor *y_true,
+                               AprTensor *y_pred,
+                               AprTensor *sample_weight,
+                               GError **error);
 
 void apr_metric_data_set_target (AprMetricData *data, gsize target);
 
@@ -47,6 +51,9 @@ apr_metric_compute (const AprMetricData *data, AprMetric metric, AprDoubleDouble
 
 /* The variance of the target, by weight. */
 AprMetricMean apr_metric_get_variance (const AprMetricData *data);
+
+/* The mean of R² over the targets, of which errors speak as y. */
+double apr_metric_score (AprTensor *y, AprTensor *predictions, AprTensor *sample_weight, GError **error);
 
 /* Of all targets. */
 double apr_metric_get_max_error (const AprMetricData *data);

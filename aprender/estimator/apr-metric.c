@@ -40,6 +40,10 @@ static gboolean
 values_init (AprMetricValues *values, AprTensor *tensor, const char *name, GError **error)
 {
   gsize n_elements = apr_tensor_get_n_elements (tensor);
+  g_autofree char *column = NULL;
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+  gsize n_columns = n_dims == 2 ? shape[1] : 1;
   gsize i;
 
   values->dtype = apr_tensor_get_dtype (tensor);
@@ -57,9 +61,10 @@ values_init (AprMetricValues *values, AprTensor *tensor, const char *name, GErro
   for (i = 0; i < n_elements && !is_cancelled_at (i); i++)
     if (!isfinite (values_get (values, i)))
       {
+        column = n_dims == 2 ? g_strdup_printf (", column %" G_GSIZE_FORMAT, i % n_columns) : g_strdup ("");
         g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-                     "%s has %s at element %" G_GSIZE_FORMAT " (counted from 0)", name,
-                     isnan (values_get (values, i)) ? "a NaN" : "an infinity", i);
+                     "%s has %s at row %" G_GSIZE_FORMAT "%s (counted from 0)", name,
+                     isnan (values_get (values, i)) ? "a NaN" : "an infinity", i / n_columns, column);
         return FALSE;
       }
 
@@ -133,15 +138,19 @@ check_weights (AprMetricData *data, GError **error)
 }
 
 gboolean
-apr_metric_data_init (
-  AprMetricData *data, AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, GError **error)
+apr_metric_data_init (AprMetricData *data,
+                      const char *name,
+                      AprTensor *y_true,
+                      AprTensor *y_pred,
+                      AprTensor *sample_weight,
+                      GError **error)
 {
   const gsize *shape;
   gsize n_dims;
 
   *data = (AprMetricData){ 0 };
   if (!check_shapes (y_true, y_pred, sample_weight, error) ||
-      !values_init (&data->y_true, y_true, "y_true", error) ||
+      !values_init (&data->y_true, y_true, name, error) ||
       !values_init (&data->y_pred, y_pred, "y_pred", error))
     return FALSE;
 

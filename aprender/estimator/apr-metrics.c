@@ -81,15 +81,32 @@ find_average (
 
 /* The plain mean over the targets. */
 static double
-average (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, AprMetric metric, GError **error)
+average_named (const char *name,
+               AprTensor *y_true,
+               AprTensor *y_pred,
+               AprTensor *sample_weight,
+               AprMetric metric,
+               GError **error)
 {
   AprMetricData data;
   double mean;
 
-  return apr_metric_data_init (&data, y_true, y_pred, sample_weight, error) &&
+  return apr_metric_data_init (&data, name, y_true, y_pred, sample_weight, error) &&
              find_average (&data, metric, APR_MULTIOUTPUT_UNIFORM_AVERAGE, &mean, error)
          ? mean
          : 0;
+}
+
+static double
+average (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, AprMetric metric, GError **error)
+{
+  return average_named ("y_true", y_true, y_pred, sample_weight, metric, error);
+}
+
+double
+apr_metric_score (AprTensor *y, AprTensor *predictions, AprTensor *sample_weight, GError **error)
+{
+  return average_named ("y", y, predictions, sample_weight, APR_METRIC_R2, error);
 }
 
 /**
@@ -317,7 +334,7 @@ apr_compute_metric (AprMetric metric,
   g_return_val_if_fail (y_true != NULL, NULL);
   g_return_val_if_fail (y_pred != NULL, NULL);
 
-  if (!apr_metric_data_init (&data, y_true, y_pred, sample_weight, error))
+  if (!apr_metric_data_init (&data, "y_true", y_true, y_pred, sample_weight, error))
     return NULL;
   if (multioutput != APR_MULTIOUTPUT_RAW_VALUES)
     {
@@ -460,5 +477,7 @@ apr_max_error (AprTensor *y_true, AprTensor *y_pred, GError **error)
   g_return_val_if_fail (y_true != NULL, 0);
   g_return_val_if_fail (y_pred != NULL, 0);
 
-  return apr_metric_data_init (&data, y_true, y_pred, NULL, error) ? apr_metric_get_max_error (&data) : 0;
+  return apr_metric_data_init (&data, "y_true", y_true, y_pred, NULL, error)
+         ? apr_metric_get_max_error (&data)
+         : 0;
 }

@@ -77,7 +77,7 @@ test('errors', () => {
 
   assertThrows(score([1, 2], [1, 2, 3]), Apr.Error, Apr.Error.SHAPE, '[2]');
   assertThrows(score([], []), Apr.Error, Apr.Error.EMPTY);
-  assertThrows(score([1, NaN], [1, 2]), Apr.Error, Apr.Error.NOT_FINITE, 'y_true has a NaN at element 1');
+  assertThrows(score([1, NaN], [1, 2]), Apr.Error, Apr.Error.NOT_FINITE, 'y_true has a NaN at row 1');
   assertThrows(score([1, 2], [1, 2], [1, -1]), Apr.Error, Apr.Error.WEIGHTS, 'row 1');
   assertThrows(score([1, 2], [1, 2], [0, 0]), Apr.Error, Apr.Error.WEIGHTS);
   assertThrows(score([1, null], [1, 2]), TypeError, null, 'y_true has null at row 1');

@@ -172,8 +172,16 @@ class Metrics(TestCase):
     def test_errors(self):
         self.assertFails(Apr.Error.SHAPE, r'\[3\].*\[2\]', Apr.r2_score, [1, 2, 3], [1, 2])
         self.assertFails(Apr.Error.EMPTY, 'empty', Apr.r2_score, [], [])
-        self.assertFails(Apr.Error.NOT_FINITE, 'y_pred has a NaN at element 1', Apr.r2_score, [1, 2],
+        self.assertFails(Apr.Error.NOT_FINITE, 'y_pred has a NaN at row 1', Apr.r2_score, [1, 2],
                          [1, math.nan])
+        Y = [[1, 2], [3, 4], [5, 6], [7, math.nan]]
+        for function in (Apr.r2_score, Apr.mean_absolute_error, Apr.max_error):
+            self.assertFails(Apr.Error.NOT_FINITE, r'^y_true has a NaN at row 3, column 1 \(counted from 0\)$', function, Y,
+                             [[0, 1]] * 4)
+        # A score calls its targets as it takes them.
+        X, model = [[1], [2], [3], [4]], Apr.LinearRegression().fit([[1], [2]], [[1, 2], [3, 4]])
+        self.assertFails(Apr.Error.NOT_FINITE, r'^y has a NaN at row 3, column 1 \(counted from 0\)$', model.score, X, Y)
+        self.assertFails(Apr.Error.NOT_FINITE, r'^y has a NaN at row 1 ', model.fit(X, X[::-1]).score, [[1], [2]], [1, math.nan])
 
 
 if __name__ == '__main__':

@@ -96,10 +96,14 @@ test_r2_errors (void)
   const double values[] = { 1, 2, NAN };
   const double negative[] = { 1, -1, 1 };
   const double zeros[] = { 0, 0, 0 };
+  const double targets[] = { 1, 2, 3, 4 };
+  const double holes[] = { 1, 2, -INFINITY, 4 };
   const gsize shape[] = { 1 };
   g_autoptr (AprTensor) two = vector_new (2, values);
   g_autoptr (AprTensor) three = vector_new (3, negative);
   g_autoptr (AprTensor) nan = vector_new (3, values);
+  g_autoptr (AprTensor) square = matrix_new (2, 2, targets);
+  g_autoptr (AprTensor) holed = matrix_new (2, 2, holes);
   g_autoptr (AprTensor) none = vector_new (0, NULL);
   g_autoptr (AprTensor) zero = vector_new (3, zeros);
   g_autoptr (GBytes) bytes = g_bytes_new ("12345678", 8);
@@ -115,9 +119,11 @@ test_r2_errors (void)
     { two, three, NULL, APR_ERROR_SHAPE, "[2]" },
     { three, two, NULL, APR_ERROR_SHAPE, "[3]" },
     { none, none, NULL, APR_ERROR_EMPTY, "[0]" },
-    { nan, three, NULL, APR_ERROR_NOT_FINITE, "y_true has a NaN at element 2" },
-    { three, nan, NULL, APR_ERROR_NOT_FINITE, "y_pred has a NaN at element 2" },
-    { three, three, nan, APR_ERROR_NOT_FINITE, "sample_weight has a NaN at element 2" },
+    { nan, three, NULL, APR_ERROR_NOT_FINITE, "y_true has a NaN at row 2" },
+    { three, nan, NULL, APR_ERROR_NOT_FINITE, "y_pred has a NaN at row 2" },
+    { square, holed, NULL, APR_ERROR_NOT_FINITE,
+      "y_pred has an infinity at row 1, column 0 (counted from 0)" },
+    { three, three, nan, APR_ERROR_NOT_FINITE, "sample_weight has a NaN at row 2" },
     { three, three, two, APR_ERROR_SHAPE, "there are 3 samples" },
     { three, three, three, APR_ERROR_WEIGHTS, "-1 at row 1" },
     { three, three, zero, APR_ERROR_WEIGHTS, "no value above zero" },
