@@ -5,6 +5,7 @@
 """
 
 import array
+import asyncio
 import copy
 import decimal
 import gc
@@ -100,6 +101,15 @@ class Frames(TestCase):
             for batch in batches:
                 state.update(batch, 'y')
             self.assertEqual(Apr.CrossProducts.new(1, 1).update(iter(batches), 'y'), state)
+
+    def test_gaps_in_y_have_no_names_of_features(self):
+        X, holes = pandas.DataFrame({'area': [1., 2, 3, 4], 'rooms': [2., 1, 4, 3]}), [[1., 2], [3., 4], [5., 6], [math.nan, 8]]
+        model, state = Apr.LinearRegression().fit(X, numpy.ones((4, 2))), Apr.CrossProducts.new(2, 2)
+        functions = (model.fit, Apr.LinearRegression().partial_fit, state.update, model.score, model.diagnose,
+                     lambda X, y: asyncio.run(state.update_async(X, y)), lambda X, y: asyncio.run(model.score_async(X, y)))
+        for y, name in ((holes, 'column 0'), (polars.DataFrame(holes, ['rent', 'tax'], orient='row'), 'column “rent”')):
+            for function in functions:
+                self.assertFails(Apr.Error.NOT_FINITE, rf'^y has a NaN at row 3, {name} \(counted from 0\)$', function, X, y)
 
     def test_gaps_are_counted(self):
         advice = r'row 1, column “a” .*2 rows miss values: the others are X\[X.notna\(\).all\(axis=1\)\]'

@@ -428,9 +428,15 @@ def predict_whole_async(self, samples, cancellable, callback, user_data):
 
 def score_whole_async(self, samples, cancellable, callback, user_data):
     """Scores all samples at once, without blocking."""
+    def finish(model, result):
+        try:
+            return check_r2(_score_finish(model, result))
+        except AprError as error:
+            raise explain_features(self, error, samples) from None
+
     return awaitable.call(
         lambda *args: _score_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
-        lambda model, result: check_r2(_score_finish(model, result)), cancellable, callback, user_data)
+        finish, cancellable, callback, user_data)
 
 
 def score_whole(self, samples):

@@ -307,7 +307,7 @@ def explain(error, samples, start=0):
     """The same error, with the place in all of X instead of that in a block, and with the name of the column."""
     if not isinstance(error, AprError):
         return error
-    names = samples.names
+    names = {'X': samples.names, 'y': samples.target_names}.get(error.message.partition(' ')[0])
     is_missing = error.matches(Apr.error_quark(), Apr.Error.NOT_FINITE) and ' NaN ' in error.message
     missing = samples.find_missing() if is_missing else None
     if missing is not None:
