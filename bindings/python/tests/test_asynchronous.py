@@ -103,6 +103,59 @@ class Asyncio(TestCase):
 
         self.assertTrue(asyncio.run(asyncio.wait_for(main(), 60)).fitted)
 
+    def test_callbacks(self):
+        """Also of a call that has blocks, and of one that fails."""
+        def ended(source, result, finish, *data):
+            self.assertIsInstance(asyncio.current_task(), asyncio.Task)
+            try:
+                told.append((source, finish(result), *data))
+            except GLib.Error as error:
+                told.append((source, error.message, *data))
+
+        async def main():
+            model, state = Apr.LinearRegression(), Apr.CrossProducts.new(1, 1)
+            self.assertIsNone(model.fit_async(X, Y, None, None, ended, model.fit_finish, 'a', 7))
+            self.assertTrue(model.busy)
+            while not told:
+                await asyncio.sleep(.01)
+            self.assertEqual((told.pop(), list(model.coefficients), model.busy), ((model, True, 'a', 7), [2.0], False))
+            model.fit_async([*X, [4]], Y, None, None, ended, model.fit_finish)
+            state.update_async(X, Y, None, None, ended, state.update_finish)
+            while len(told) < 2 or model.busy or state.busy:
+                await asyncio.sleep(.01)
+            self.assertIn('4 samples, but y has 3', next(text for source, text in told if source is model))
+            self.assertEqual(state.n_samples, 3)
+
+        told = []
+        asyncio.run(asyncio.wait_for(main(), 60))
+
+    def test_callback_when_the_loop_ends_first(self):
+        async def main():
+            model.fit_async(*samples, None, None, lambda *arguments: told.append(arguments), 'a')
+
+        samples, told = make_zeros(5000000), []
+        model = Apr.LinearRegression().fit(X, Y)
+        asyncio.run(main())
+        self.assertFalse(model.busy)
+        (source, result, data), = told
+        self.assertEqual((source, data), (model, 'a'))
+        with self.assertRaises(GLib.Error) as context:
+            model.fit_finish(result)
+        self.assertTrue(context.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+
+    def test_callback_that_fails(self):
+        async def main():
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: logged.append(context['exception']))
+            model = Apr.LinearRegression()
+            model.fit_async(X, Y, None, None, lambda *_: 1 / 0)
+            while model.busy or not logged:
+                gc.collect()
+                await asyncio.sleep(.01)
+
+        logged = []
+        asyncio.run(asyncio.wait_for(main(), 60))
+        self.assertIsInstance(logged[0], ZeroDivisionError)
+
     def test_forgotten_error_is_logged(self):
         async def main():
             asyncio.get_running_loop().set_exception_handler(lambda _, context: logged.append(context['exception']))

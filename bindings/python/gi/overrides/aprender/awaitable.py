@@ -247,16 +247,21 @@ async def _give(call):
 
 
 def call(start, finish, cancellable, callback, user_data):
-    """Starts a call; start takes a cancellable and a callback. Returns what can be awaited where there is no callback:
-    a task where a loop of asyncio runs, which ends the call even if nobody awaits it.
+    """Starts a call; start takes a cancellable and a callback. Returns what can be awaited where there is no callback.
+    Where a loop of asyncio runs, a task ends the call even if nobody awaits it, and calls the callback where there is one.
     """
-    if callback is None:
-        awaitable, asyncio = Awaitable(start, finish, cancellable), _find_asyncio()
-        if asyncio is None:
-            return awaitable
-        task = asyncio.get_running_loop().create_task(_give(awaitable))
-        # A task that is cancelled before it begins has not got to where it waits.
-        task.add_done_callback(lambda _: awaitable.close())
-        return task
-    start(cancellable, lambda source, result: callback(source, result, *user_data))
-    return None
+    asyncio = _find_asyncio()
+
+    def call_back(source, result):
+        callback(source, result, *user_data)
+
+    if asyncio is None and callback is not None:
+        start(cancellable, call_back)
+        return None
+    awaitable = Awaitable(start, finish if callback is None else call_back, cancellable)
+    if asyncio is None:
+        return awaitable
+    task = asyncio.get_running_loop().create_task(_give(awaitable))
+    # A task that is cancelled before it begins has not got to where it waits.
+    task.add_done_callback(lambda _: awaitable.close())
+    return task if callback is None else None
