@@ -43,6 +43,13 @@ TYPES = [
     ('aprender.DType.F32', 'aprender.DType'),
     ('[term.p_value for term in model.get_statistics()]', 'list[float]'),
     ('aprender.CrossProducts.new(1, 1) + aprender.CrossProducts.new(1, 1)', 'aprender.CrossProducts'),
+    ('model.fit_cross_products(sum(states))', 'aprender.LinearRegression'),
+    ('states[0].merge(sum(states)).subtract(sum(states[1:]))', 'aprender.CrossProducts'),
+    ('model.score_cross_products(sum(states))', 'Any'),
+    ('states[0] + sum(states)', 'aprender.CrossProducts'),
+    ('aprender.error_quark()', 'int'),
+    ('aprender.safetensors_error_quark()', 'int'),
+    ('aprender.dtype_to_string(aprender.DType.F32)', 'str'),
     ('sum([aprender.CrossProducts.new(1, 1)])', 'aprender.CrossProducts | Literal[0]'),
 ]
 
@@ -80,6 +87,7 @@ class Types(TestCase):
     def test_types_and_mistakes(self):
         path = self.make_directory() / 'program.py'
         lines = ['import aprender, numpy', 'model = aprender.LinearRegression(alpha=1.0, dtype="f32")']
+        lines += ['states: list[aprender.CrossProducts] = []']
         lines += [f'reveal_type({expression})' for expression, _ in TYPES]
         lines += [statement for statement, _ in MISTAKES]
         path.write_text('\n'.join(lines) + '\n')
@@ -90,9 +98,9 @@ class Types(TestCase):
                 number, _, text = line[len(str(path)) + 1:].partition(':')
                 said.setdefault(int(number), []).append(text)
         for i, (expression, type_) in enumerate(TYPES):
-            self.assertIn(f'Revealed type is "{type_}"', said[3 + i][0].replace('builtins.', ''), expression)
+            self.assertIn(f'Revealed type is "{type_}"', said[4 + i][0].replace('builtins.', ''), expression)
         for i, (statement, text) in enumerate(MISTAKES):
-            self.assertIn(text, ' '.join(said.get(3 + len(TYPES) + i, [])), statement)
+            self.assertIn(text, ' '.join(said.get(4 + len(TYPES) + i, [])), statement)
         self.assertEqual(sum(' error: ' in line for line in output), len(MISTAKES), output)
 
     def test_subclass(self):

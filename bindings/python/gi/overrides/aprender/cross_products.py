@@ -165,7 +165,7 @@ class Methods:
         del capsule
         return self
 
-    def merge(self, other: CrossProducts) -> Self:
+    def merge(self, other: Sum) -> Self:
         """Adds the samples of another state, which stays as it is, and returns this one."""
         if not isinstance(other, Apr.CrossProducts):
             raise TypeError(f'A state is merged with another state, not with {other!r}')
@@ -181,19 +181,19 @@ class Methods:
         _merge_bytes(self, wrap_bytes(data))
         return self
 
-    def subtract(self, other: CrossProducts) -> Self:
+    def subtract(self, other: Sum) -> Self:
         """Takes the samples of another state away, which must have been added before, and returns this one."""
         _subtract(self, other)
         return self
 
-    def __add__(self, other: CrossProducts) -> CrossProducts:
+    def __add__(self, other: Sum) -> CrossProducts:
         return self.copy().merge(other) if isinstance(other, Apr.CrossProducts) else NotImplemented
 
     def __radd__(self, other: int) -> CrossProducts:
         # What sum() begins with.
         return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
 
-    def __iadd__(self, other: CrossProducts) -> Self:
+    def __iadd__(self, other: Sum) -> Self:
         return self.merge(other) if isinstance(other, Apr.CrossProducts) else NotImplemented
 
     def update_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):

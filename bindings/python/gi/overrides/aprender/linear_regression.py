@@ -424,7 +424,7 @@ class Methods:
             return None
         return tensor.get_double(0) if self.get_coefficients().get_n_dims() == 1 else tensor._get_values()
 
-    def fit_cross_products(self, state: CrossProducts, cancellable: Gio.Cancellable | None = None) -> Self:
+    def fit_cross_products(self, state: Sum, cancellable: Gio.Cancellable | None = None) -> Self:
         """Fits the model to samples that have been summed before, and returns the model."""
         n_products = state.n_features ** 3 if isinstance(state, Apr.CrossProducts) else 0
         awaitable.run(self, n_products, cancellable, lambda cancellable: _fit_cross_products(self, state, cancellable),
@@ -498,7 +498,7 @@ class Methods:
         """The Apr.RegressionStatistics of one target, by its number from 0 on or its name: how well the coefficients are known."""
         return _get_statistics(self, to_target(self, target))
 
-    def score_cross_products(self, cross_products: CrossProducts) -> Any:
+    def score_cross_products(self, cross_products: Sum) -> Any:
         """R² for samples that have been summed, which need not be those of the fit: a number, or an array of several
         targets'.
         """
