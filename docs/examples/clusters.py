@@ -9,7 +9,7 @@ def find_covariance(model, X, y, clusters, weights=None):
     residuals = model.diagnose(X, y, weights).residuals
     scores = numpy.column_stack([numpy.ones(len(X)), X]) * residuals[:, None]
     if weights is not None:
-        scores *= weights[:, None]
+        scores *= numpy.asarray(weights)[:, None]
     labels, places = numpy.unique(clusters, return_inverse=True)
     sums = numpy.zeros((len(labels), scores.shape[1]))
     numpy.add.at(sums, places, scores)

@@ -82,7 +82,7 @@ class Statsmodels(TestCase):
         for model, theirs, X, y, weights, tolerance in self.each():
             clusters = numpy.arange(len(y)) * 7 % 11
             other = theirs.get_robustcov_results('cluster', groups=clusters)
-            ours = program['find_covariance'](model, X, y, clusters, weights)
+            ours = program['find_covariance'](model, X, y, clusters, weights if weights is None else list(weights))
             self.assertClose(ours, other.cov_params(), tolerance)
 
     def test_hypotheses(self):
