@@ -39,6 +39,22 @@ class TableReader(TestCase):
         self.assertGreater(len(batches), 1)
         self.assertEqual(sum(batches, []), list(range(200000)))
 
+    def test_iterate_async(self):
+        async def read_all():
+            batches = []
+            async for X, y, weights in open_table(text, targets=['rent']):
+                batches.append(X.tolist())
+                self.assertEqual((len(y), weights), (len(X), None))
+            async for X, _, _ in open_table(text):
+                break
+            return batches, len(X)
+
+        text = 'rent,area\n' + ''.join(f'{2 * i},{i}\n' for i in range(200000))
+        batches, n = asyncio.run(read_all())
+        self.assertEqual(n, len(batches[0]))
+        self.assertGreater(len(batches), 1)
+        self.assertEqual([row[0] for rows in batches for row in rows], list(range(200000)))
+
     def test_path(self):
         path = self.make_directory() / 'rents.csv'
         path.write_text('rent,area\n1,2\n')

@@ -46,6 +46,7 @@ TYPES = [
     ('model.fit_cross_products(sum(states))', 'aprender.LinearRegression'),
     ('states[0].merge(sum(states)).subtract(sum(states[1:]))', 'aprender.CrossProducts'),
     ('model.score_cross_products(sum(states))', 'Any'),
+    ('[y for X, y, weights in aprender.TableReader(targets=["y"])]', 'list[aprender.Tensor | None]'),
     ('states[0] + sum(states)', 'aprender.CrossProducts'),
     ('aprender.error_quark()', 'int'),
     ('aprender.safetensors_error_quark()', 'int'),

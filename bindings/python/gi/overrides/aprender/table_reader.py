@@ -34,14 +34,20 @@ class Methods:
         reader.targets = ['rent']
         for X, y, weights in reader:
             state.update(X, y, weights)
+
+    Without blocking, `async for X, y, weights in reader` does the same.
     """
 
     def read(self, cancellable: Gio.Cancellable | None = None) -> tuple[Tensor, Tensor | None, Tensor | None] | None:
         """The next rows: X, y, None without targets, and weights, None without them. None where there are no more."""
         return _to_rows(_read(self, cancellable))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor | None, Tensor | None]]:
         while (rows := self.read()) is not None:
+            yield rows
+
+    async def __aiter__(self) -> AsyncIterator[tuple[Tensor, Tensor | None, Tensor | None]]:
+        while (rows := await self.read_async()) is not None:
             yield rows
 
     def read_async(self, cancellable=None, callback=None, *user_data):
