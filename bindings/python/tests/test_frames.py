@@ -258,6 +258,16 @@ class Groups(TestCase):
                 frame[[name]].to_numpy(), frame.price, frame.city).coefficients.tolist())
             with self.assertRaisesRegex(ValueError, f'A feature has the name “{name}”'):
                 fits.to_frame()
+            self.assertIsNone(fits._repr_html_())
+
+    def test_notebooks(self):
+        frame = pandas.DataFrame(self.COLUMNS)
+        model = Apr.LinearRegression().fit(frame[['area', 'floor']], frame.price)
+        for shown in (model.fit_groups(frame, 'price', 'city'), model.diagnose(frame[['area', 'floor']], frame.price)):
+            self.assertEqual(shown._repr_html_(), shown.to_frame()._repr_html_())
+            self.assertIn('<table', shown._repr_html_())
+            with unittest.mock.patch.dict('sys.modules', pandas=None):
+                self.assertIsNone(shown._repr_html_())
 
     def test_streams_and_batches(self):
         table, model = pyarrow.table(self.COLUMNS), Apr.LinearRegression()

@@ -186,6 +186,20 @@ class Help(TestCase):
         self.assertEqual(find_cells(robust._repr_html_())['covariance'], ['HC3'])
         self.assertNotIn('minimum norm', robust._repr_html_())
 
+        # Where there are no statistics.
+        for y, n_targets in ([5, 4, 11, 11], 1), ([[5, 1], [4, 2], [11, 3], [11, 4]], 2):
+            for fit_intercept in (True, False):
+                model = Apr.LinearRegression(alpha=1, fit_intercept=fit_intercept).fit(X, y)
+                model.feature_names = ['<b>', 'rooms']
+                cells = find_cells(model._repr_html_())
+                coefficients = model.get_coefficients()
+                for i, name in enumerate(('&lt;b&gt;', 'rooms')):
+                    self.assertEqual(cells[name], [f'{coefficients.get_double(2 * j + i):.6g}' for j in range(n_targets)])
+                self.assertEqual('(Intercept)' in cells, fit_intercept)
+                self.assertEqual(cells[''], ['coefficient'] if n_targets == 1 else ['Target 0', 'Target 1'])
+        self.assertEqual(cells['rooms'], [f'{value:.6g}' for value in (model.coefficients[0][1], model.coefficients[1][1])])
+        self.assertNotIn('table', Apr.LinearRegression(alpha=1)._repr_html_())
+
         rows = [[int(i == j) for j in range(100)] for i in range(102)]
         cells = find_cells(Apr.LinearRegression().fit(rows, [i % 7 for i in range(102)]).get_statistics()._repr_html_())
         self.assertEqual([name in cells for name in ('(Intercept)', 'x28', 'x29', '…', 'x69', 'x70', 'x99')],

@@ -7,6 +7,7 @@ from typing import Any
 
 from gi.repository import GLib
 
+from .errors import ArgumentError
 from .native import Apr, extends
 
 _COLUMNS = ('', 'estimate', 'std. error', 't value', 'Pr(>|t|)', '2.5 %', '97.5 %')
@@ -42,6 +43,24 @@ def _make_row(cells, tag='td'):
     return '<tr>' + ''.join(f'<{tag}>{cell}</{tag}>' for cell in cells) + '</tr>'
 
 
+def _make_table(names, cells):
+    """The cells of each row, of which the first is a text and the others are numbers."""
+    shown = cells if len(cells) <= _MAX_ROWS else cells[:_MAX_ROWS // 2] + [None] + cells[-_MAX_ROWS // 2:]
+    rows = [_make_row(['…'] * len(names)) if cell is None else _make_row([escape(cell[0]), *map(_format, cell[1:])])
+            for cell in shown]
+    return f'<table>{_make_row(map(escape, names), "th")}{"".join(rows)}</table>'
+
+
+def _show_coefficients(model):
+    coefficients, n, n_targets = model.get_coefficients(), model.n_features, model.n_targets
+    cells = [[name, *(coefficients.get_double(target * n + i) for target in range(n_targets))]
+             for i, name in enumerate(model.feature_names or [f'x{i}' for i in range(n)])]
+    if model.fit_intercept:
+        cells.insert(0, ['(Intercept)', *([model.intercept] if coefficients.get_n_dims() == 1 else model.intercept)])
+    heads = ['coefficient'] if n_targets == 1 else model.target_names or [f'Target {i}' for i in range(n_targets)]
+    return _make_table(['', *heads], cells)
+
+
 @extends(Apr.RegressionStatistics)
 class Statistics:
     def _repr_html_(self):
@@ -54,15 +73,10 @@ class Statistics:
         _, start, warning = str(self).rpartition('\nWarning: ')
         if start:
             note += f'<p>{escape(start + warning)}</p>'
-        rows = [_make_row(names, 'th')]
-        cells = list(zip(self.terms, *columns))
-        shown = cells if len(cells) <= _MAX_ROWS else cells[:_MAX_ROWS // 2] + [None] + cells[-_MAX_ROWS // 2:]
-        rows += [_make_row(['…'] * len(names)) if cell is None else _make_row([escape(cell[0]), *map(_format, cell[1:])])
-                 for cell in shown]
         footer = [_make_row([name, _format(getattr(self, attribute))]) for name, attribute in _FOOTER]
         if self.covariance_kind != Apr.CovarianceKind.CLASSICAL:
             footer.append(_make_row(['covariance', self.covariance_kind.value_nick.upper()]))
-        return f'<table>{"".join(rows)}</table>{note}<table>{"".join(footer)}</table>'
+        return f'{_make_table(names, list(zip(self.terms, *columns)))}{note}<table>{"".join(footer)}</table>'
 
 
 @extends(Apr.LinearRegression)
@@ -81,7 +95,17 @@ class Model:
             tables = [self.get_statistics(target)._repr_html_() for target in range(self.n_targets)]
         except GLib.Error:
             # There are none without the sums of the samples, nor with a penalty.
-            return html
+            return html + (_show_coefficients(self) if self.fitted else '')
         if len(tables) > 1:
             tables = [f'<p>Target {target}</p>{table}' for target, table in enumerate(tables)]
         return html + ''.join(tables)
+
+
+@extends(Apr.GroupFits, Apr.RegressionDiagnostics)
+class Frames:
+    def _repr_html_(self):
+        try:
+            return self.to_frame()._repr_html_()
+        except (ImportError, ArgumentError):
+            # None has a notebook show the text.
+            return None
