@@ -260,6 +260,15 @@ class Groups(TestCase):
                 fits.to_frame()
             self.assertIsNone(fits._repr_html_())
 
+    def test_labels_beside_groupby(self):
+        frame, model = pandas.DataFrame(self.COLUMNS), Apr.LinearRegression()
+        ordered = frame.assign(city=pandas.Categorical(frame.city, ['z', 'x'], ordered=True))
+        self.assertEqual(model.fit_groups(ordered[['area', 'price', 'city']], 'price', 'city').to_frame().index.tolist(), ['x', 'z'])
+        for missing in (pandas.NA, pandas.NaT, None):
+            for labels in (['b', missing] * 3, pandas.Series(['b', missing] * 3)):
+                self.assertFails(Apr.Error.NOT_FINITE, 'groups has no label at row 1', model.fit_groups, frame[['area']],
+                                 frame.price, labels)
+
     def test_notebooks(self):
         frame = pandas.DataFrame(self.COLUMNS)
         model = Apr.LinearRegression().fit(frame[['area', 'floor']], frame.price)

@@ -38,7 +38,7 @@ class GroupFits(TestCase):
         model = Apr.LinearRegression()
         for labels, expected in (([7, -3, 7, -3, 7, 0], [-3, 0, 7]), ((True, False, True, False, True, True), [False, True]),
                                  ([1.5, -3., 1.5, -3., 1.5, 0.], [-3, 0, 1.5]),
-                                 ([('b', 1), ('a', 2)] * 3, [('a', 2), ('b', 1)])):
+                                 ([('b', 1), ('a', 2)] * 3, [('a', 2), ('b', 1)]), (range(5, -1, -1), [0, 1, 2, 3, 4, 5])):
             self.assertEqual(list(model.fit_groups(X, Y, labels).labels), expected)
         tensor = Apr.Tensor.new_from_bytes(Apr.DType.U8, [6], GLib.Bytes.new(bytes([9, 2, 9, 2, 9, 4])))
         self.assertEqual(to_list(model.fit_groups(X, Y, tensor).labels), [2, 4, 9])

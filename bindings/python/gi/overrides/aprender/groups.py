@@ -17,6 +17,7 @@ from .memory import import_module
 from .native import Apr, extends, make_error
 from .properties import add_attributes
 from .samples import Samples, explain, get_labels, quote
+from .tables import is_missing
 
 _fit_groups = Apr.LinearRegression.fit_groups
 _fit_groups_async = Apr.LinearRegression.fit_groups_async
@@ -85,8 +86,8 @@ def _refuse_missing(row):
 
 
 def _find_missing(values):
-    """The rows without a label: None, and what does not equal itself, as NaN."""
-    return [i for i, value in enumerate(values) if value is None or value != value]
+    """The rows without a label: None or NA, and what does not equal itself, as NaN."""
+    return [i for i, value in enumerate(values) if is_missing(value) or value != value]
 
 
 def _number_list(values):
@@ -141,7 +142,7 @@ def _number_columns(columns):
 def _number_labels(groups):
     if isinstance(groups, Apr.Tensor):
         return None, groups
-    if isinstance(groups, (list, tuple)):
+    if isinstance(groups, (list, tuple, range)):
         return _number_list(groups)
     if not hasattr(groups, '__array__'):
         raise ArgumentError(f'groups must be a label for each row of X, not {describe(groups)}')
@@ -234,7 +235,7 @@ class Fits:
 
     @property
     def labels(self) -> Any:
-        """The labels of the groups, sorted: [n_groups]."""
+        """The labels of the groups, sorted: an array where groups was an array or one column, else a list."""
         labels = vars(self).get('_labels')
         return get_values(self.get_property('labels')) if labels is None else labels
 
