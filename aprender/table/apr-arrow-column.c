@@ -42,6 +42,7 @@ static const struct
   { "tD", "durations" },
   { "ti", "intervals" },
   { "d:", "decimal numbers of another size than 32, 64 or 128 bits" },
+  { "+r", "run-end-encoded values" },
   { "+", "values that are not single numbers" },
 };
 

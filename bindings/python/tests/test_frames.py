@@ -22,6 +22,7 @@ import duckdb
 import pandas
 import polars
 import pyarrow
+import pyarrow.compute
 import scipy.sparse
 import sklearn.exceptions
 
@@ -127,6 +128,30 @@ class Frames(TestCase):
                              iter(batches), 'y')
         self.assertFails(Apr.Error.NOT_FINITE, 'an infinity at row 3', Apr.LinearRegression().fit,
                          frame.fillna({'a': 1.}).assign(b=[1, 2, 3, math.inf]), [1, 2, 3, 4])
+
+    def test_batches_that_are_none(self):
+        model, table = Apr.LinearRegression(), pyarrow.table(FRAME)
+        for frame in (FRAME, table, polars.from_pandas(FRAME)):
+            for y in ('y', FRAME.y):
+                with self.assertRaisesRegex(ValueError, r'X is a list of tables: batches come from an iterator, such as iter\(X\)'):
+                    model.fit([frame, frame], y)
+        for rows in ([[1., 2], [2., 1]], FRAME.to_numpy()):
+            with self.assertRaisesRegex(ValueError, r'X must have tables as batches, not an array: pass list\(X\) where it gives rows'):
+                model.fit(iter(rows), [1., 2])
+        buffer = pyarrow.BufferOutputStream()
+        with pyarrow.ipc.new_file(buffer, table.schema) as file:
+            file.write_table(table)
+        file = pyarrow.ipc.open_file(buffer.getvalue())
+        with self.assertRaisesRegex(ValueError, r'X must be numbers .*: pass what its read_all\(\) gives'):
+            model.fit(file, 'y')
+        self.assertTrue(model.fit(file.read_all(), 'y').fitted)
+
+    def test_runs(self):
+        runs = pyarrow.table({'a': pyarrow.compute.run_end_encode(pyarrow.array([1., 1, 2])), 'y': [1., 2, 3]})
+        with self.assertRaisesRegex(ValueError, r'“a” of X holds run-end-encoded values, .* such as pyarrow.compute.run_end_decode'):
+            Apr.LinearRegression().fit(runs, 'y')
+        self.assertFails(Apr.Error.DTYPE, 'Column “a” of X holds run-end-encoded values', Apr.CrossProducts.new(1, 1).update_arrow,
+                         runs, ['y'])
 
     def test_decimals_of_pandas(self):
         numbers = [decimal.Decimal('1.1'), decimal.Decimal('2.2'), decimal.Decimal('4.7')]

@@ -120,6 +120,38 @@ class Errors(TestCase):
             Apr.LinearRegression().fit([{'a': 1}, {'a': 2}], [1, 2])
 
     @needs_numpy
+    def test_tensors_that_numpy_cannot_read(self):
+        class Tensor:
+            def __init__(self, error, **attributes):
+                self.error = error
+                vars(self).update(attributes)
+
+            def __array__(self, *args, **kwargs):
+                raise self.error
+
+        # As PyTorch words them.
+        gradient = Tensor(RuntimeError("Can't call numpy() on Tensor that requires grad."), requires_grad=True, dtype='torch.float32')
+        short = Tensor(TypeError('Got unsupported ScalarType BFloat16'), requires_grad=False, dtype='torch.bfloat16')
+        other = Tensor(TypeError("can't convert cuda:0 device type tensor to numpy."))
+        path = self.make_directory() / 'tensors'
+        for tensor, said in ((gradient, r"Can't call .*: pass what its detach\(\) gives$"),
+                             (short, r'Got unsupported ScalarType BFloat16: pass what its float\(\) gives$'),
+                             (other, r"can't convert cuda:0 device type tensor to numpy\.$")):
+            for name, call in (('X', lambda X: Apr.LinearRegression().fit(X, Y)), ('y', lambda y: Apr.LinearRegression().fit(X, y)),
+                               ('The tensor', Apr.Tensor), ('The tensor “w”', lambda w: Apr.save_file({'w': w}, path))):
+                self.assertRaisesPlainly((TypeError, ValueError), f'^{name} cannot be read as an array: {said}', call, tensor)
+
+    def test_lists_of_decimals(self):
+        texts = ['0.1', '1.00000000000000011102230246251565404236316680908203125', '-12345678901234567890.123', '7']
+        state = Apr.CrossProducts.new(1, 1).update([[Decimal(text)] for text in texts], [Fraction(text) for text in texts])
+        self.assertEqual(state, Apr.CrossProducts.new(1, 1).update([[float(text)] for text in texts], list(map(float, texts))))
+        self.assertEqual(Apr.Tensor([Decimal('0.1'), 2, 0.5]).tolist(), [0.1, 2, 0.5])
+        for text, said in (('1e400', 'X has an infinity at row 0'), ('NaN', 'X has a NaN at row 0'),
+                           ('sNaN', 'X has a number at row 0, column 0 .* which a double cannot hold')):
+            with self.assertRaisesRegex(ValueError, said):
+                Apr.LinearRegression().fit([[Decimal(text)], [1]], [1, 2])
+
+    @needs_numpy
     def test_records(self):
         with self.assertRaisesRegex(ValueError, 'X is an array of records: .*pandas.DataFrame'):
             Apr.LinearRegression().fit(numpy.zeros(2, [('a', 'f8'), ('b', 'f8')]), [1, 2])

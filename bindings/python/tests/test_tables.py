@@ -254,7 +254,7 @@ class Tables(TestCase):
         with self.assertRaisesRegex(ValueError, 'not a DuckDBPyConnection: pass what its sql.query. gives'):
             Apr.LinearRegression().fit(duckdb.connect().execute('SELECT 1 AS a'), [1])
         frames = [pandas.DataFrame({'a': [1.0, 2.0], 'y': [2.0, 4.0]}), pandas.DataFrame({'a': [4.0], 'y': [8.0]})]
-        with self.assertRaisesRegex(TypeError, r'a DataFrame at row 0 .*such as iter\(X\)'):
+        with self.assertRaisesRegex(TypeError, r'X is a list of tables: .*such as iter\(X\)'):
             Apr.LinearRegression().fit(frames, 'y')
         self.assertEqual(Apr.LinearRegression().fit(iter(frames), 'y').coefficients.tolist(), [2.0])
 

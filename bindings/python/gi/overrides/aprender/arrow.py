@@ -19,7 +19,7 @@ _KINDS = {'u': 'text', 'U': 'text', 'vu': 'text', 'z': 'bytes', 'Z': 'bytes', 'v
 # The range of doubles, and some more.
 _MAX_SCALE = 400
 _PREFIXES = {'td': 'dates', 'tt': 'times', 'ts': 'times', 'tD': 'durations', 'ti': 'intervals', 'd:': 'decimal numbers of 256 bits',
-             '+': 'values that are not single numbers'}
+             '+r': 'run-end-encoded values', '+': 'values that are not single numbers'}
 
 
 class _Schema(ctypes.Structure):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from .arrow import ArrowTable, is_arrow
 from .batches import Batches
-from .errors import ArgumentError
+from .errors import ArgumentError, AprError
 from .frames import Frame, is_frame
 from .lists import find_shape, describe, describe_place, flatten, is_list, tensor_from_lists
 from .memory import (FORMATS, find_data_dtype_in_place, find_dtype, find_dtype_in_place, import_module, is_data, share,
@@ -31,6 +31,9 @@ def _advise(value):
     """What to do with something that holds data in another form, or that names it."""
     if hasattr(value, 'collect'):
         return ': pass what its collect() gives'
+    if hasattr(value, 'read_all'):
+        # A file of Arrow's, as pyarrow.ipc.open_file() gives it.
+        return ': pass what its read_all() gives'
     if hasattr(value, 'iter_batches'):
         return ': pass what its iter_batches() gives'
     if hasattr(value, 'to_arrow_reader'):
@@ -41,6 +44,13 @@ def _advise(value):
     return ': make a table of it, such as a pandas.DataFrame' if isinstance(value, Mapping) else ''
 
 
+def _advise_cast(value):
+    """What to do with a tensor of PyTorch's that numpy cannot read."""
+    if getattr(value, 'requires_grad', None) is True:
+        return ': pass what its detach() gives'
+    return ': pass what its float() gives' if str(getattr(value, 'dtype', '')).endswith('bfloat16') else ''
+
+
 def to_array(numpy, value, name):
     """numpy.asarray, but numbers that carry no dtype are doubles, and what is masked is a NaN."""
     if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.is_masked(value) and value.dtype.kind in 'biuf':
@@ -48,9 +58,11 @@ def to_array(numpy, value, name):
 
     try:
         array = numpy.asarray(value)
-    except ValueError:
-        if not is_list(value):
-            raise
+    except AprError:
+        raise
+    except (RuntimeError, TypeError, ValueError) as error:
+        if not is_list(value) or not isinstance(error, ValueError):
+            raise ArgumentError(f'{name} cannot be read as an array: {error}{_advise_cast(value)}') from None
         array = None
     if isinstance(value, (list, tuple, range)) and (array is None or find_dtype(array.dtype) is None):
         # numpy does not say which entry it is.
@@ -64,7 +76,7 @@ def to_array(numpy, value, name):
     return array
 
 
-def to_tensor(value):
+def to_tensor(value, name='The tensor'):
     numpy = import_module('numpy')
     if numpy is not None and type(value) is numpy.ndarray:
         dtype = find_dtype_in_place(value.dtype)
@@ -74,8 +86,8 @@ def to_tensor(value):
     if isinstance(value, Apr.Tensor):
         return value
     if numpy is None:
-        return tensor_from_lists(value, 'The tensor')
-    array = to_array(numpy, value, 'The tensor')
+        return tensor_from_lists(value, name)
+    array = to_array(numpy, value, name)
     dtype = find_dtype(array.dtype)
     if dtype is None:
         raise TypeError(f'An array of the dtype “{array.dtype}” cannot be an Apr.Tensor. These can: ' +
@@ -122,7 +134,8 @@ def _open_table(value, name):
 def _open_batch(value, name):
     table = _open_table(value, name)
     if table is None or table.is_column:
-        raise ArgumentError(f'{name} must have tables as batches, not {describe(value)}')
+        advice = f': pass list({name}) where it gives rows' if is_list(value) else ''
+        raise ArgumentError(f'{name} must have tables as batches, not {describe(value)}{advice}')
     return table
 
 
@@ -151,6 +164,8 @@ def open_data(value, name):
         return Batches((_open_batch(batch, name) for batch in value), name)
     if hasattr(value, 'tocsr'):
         return _to_sparse_rows(value, name)
+    if isinstance(value, (list, tuple)) and value and hasattr(value[0], 'columns'):
+        raise ArgumentError(f'{name} is a list of tables: batches come from an iterator, such as iter({name})')
     if hasattr(value, '__dlpack__') and not hasattr(value, '__array__'):
         value = numpy.from_dlpack(value)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """How nested lists become tensors, and what messages call values and places."""
 
+import decimal
 import numbers
 import operator
-import sys
 from collections.abc import Mapping
 
 from .errors import ArgumentError
@@ -64,6 +64,14 @@ def find_shape(value, name):
     return shape
 
 
+def _is_double(number):
+    try:
+        float(number)
+    except (OverflowError, ValueError):
+        return False
+    return True
+
+
 def flatten(value, shape, name, index=()):
     """The numbers of nested lists, as doubles."""
     if not is_list(value):
@@ -75,15 +83,14 @@ def flatten(value, shape, name, index=()):
         return [number for i, item in enumerate(value) for number in flatten(item, shape, name, (*index, i))]
 
     for i, item in enumerate(value):
-        if not isinstance(item, (int, float, numbers.Real)):
-            advice = ': make a table of all, such as a pandas.DataFrame' if isinstance(item, Mapping) else \
-                f': batches come from an iterator, such as iter({name})' if hasattr(item, 'columns') else ''
+        if not isinstance(item, (int, float, numbers.Real, decimal.Decimal)):
+            advice = ': make a table of all, such as a pandas.DataFrame' if isinstance(item, Mapping) else ''
             raise TypeError(f'{name} has {describe(item)} at {describe_place((*index, i))}, not a number{advice}')
     try:
         return [float(item) for item in value]
-    except OverflowError:
-        # The whole numbers of Python have no end.
-        i = next(i for i, item in enumerate(value) if abs(item) > sys.float_info.max)
+    except (OverflowError, ValueError):
+        # The whole numbers of Python have no end, and decimals have NaNs that signal.
+        i = next(i for i, item in enumerate(value) if not _is_double(item))
         raise ArgumentError(f'{name} has a number at {describe_place((*index, i))} which a double cannot hold') from None
 
 

@@ -195,7 +195,7 @@ class Writer:
     def add_tensor(self, name: str, tensor: Data) -> bool:
         """Adds a tensor, or anything that Apr.Tensor makes one of."""
         _check_name(name)
-        return _writer_add_tensor(self, name, to_tensor(tensor))
+        return _writer_add_tensor(self, name, to_tensor(tensor, f'The tensor “{name}”'))
 
     def set_data_func(self, function: Callable[..., object] | None, *user_data: Any) -> None:
         """Sets a function that gives tensors' data, as anything with a buffer, or None."""

@@ -41,6 +41,7 @@ _SUCH_AS = {
     'decimal numbers of 256 bits': 'a cast to float64',
     'durations': 'their seconds',
     'integers of 128 bits': 'a cast to float64',
+    'run-end-encoded values': 'pyarrow.compute.run_end_decode()',
     'times': 'the days since a date',
     'values that are not single numbers': 'a column for each',
 }
