@@ -21,6 +21,7 @@ MISTAKES = [
     ('model.coeffs', 'has no attribute "coeffs"'),
     ('model.fitted = True', 'is read-only'),
     ('model.feature_names = [1]', 'has incompatible type "int"'),
+    ('model.fit_async(y=[1.0])', 'Missing positional argument "X"'),
     ('aprender.load_file(7)', 'Argument 1 to "load_file"'),
     ('text: str = model.score([[1.0]], [1.0])', 'expression has type "float"'),
     ('aprender.CrossProducts.new("two", 1)', 'Argument 1 to "new"'),
@@ -46,6 +47,11 @@ TYPES = [
     ('model.fit_cross_products(sum(states))', 'aprender.LinearRegression'),
     ('states[0].merge(sum(states)).subtract(sum(states[1:]))', 'aprender.CrossProducts'),
     ('model.score_cross_products(sum(states))', 'Any'),
+    ('asyncio.run(model.fit_async([[1.0]], [1.0]))', 'aprender.LinearRegression'),
+    ('asyncio.run(asyncio.wait_for(model.score_async([[1.0]], [1.0]), 5))', 'float'),
+    ('asyncio.run(states[0].update_async([[1.0]], [1.0]))', 'aprender.CrossProducts'),
+    ('model.fit_groups_async([[1.0]], [1.0], ["a"]).cancel()', 'bool'),
+    ('asyncio.run(aprender.TableReader().read_async())', 'tuple[aprender.Tensor, aprender.Tensor | None, aprender.Tensor | None] | None'),
     ('[y for X, y, weights in aprender.TableReader(targets=["y"])]', 'list[aprender.Tensor | None]'),
     ('states[0] + sum(states)', 'aprender.CrossProducts'),
     ('aprender.error_quark()', 'int'),
@@ -87,7 +93,7 @@ class Types(TestCase):
 
     def test_types_and_mistakes(self):
         path = self.make_directory() / 'program.py'
-        lines = ['import aprender, numpy', 'model = aprender.LinearRegression(alpha=1.0, dtype="f32")']
+        lines = ['import aprender, asyncio, numpy', 'model = aprender.LinearRegression(alpha=1.0, dtype="f32")']
         lines += ['states: list[aprender.CrossProducts] = []']
         lines += [f'reveal_type({expression})' for expression, _ in TYPES]
         lines += [statement for statement, _ in MISTAKES]
