@@ -111,6 +111,8 @@ class Frames(TestCase):
         for y, name in ((holes, 'column 0'), (polars.DataFrame(holes, ['rent', 'tax'], orient='row'), 'column “rent”')):
             for function in functions:
                 self.assertFails(Apr.Error.NOT_FINITE, rf'^y has a NaN at row 3, {name} \(counted from 0\)$', function, X, y)
+            for function in (model.fit_groups, lambda *arguments: asyncio.run(model.fit_groups_async(*arguments))):
+                self.assertFails(Apr.Error.NOT_FINITE, rf'^y has a NaN at row 3, {name} \(counted from 0\)$', function, X, y, [1] * 4)
 
     def test_gaps_are_counted(self):
         advice = r'row 1, column “a” .*2 rows miss values: the others are X\[X.notna\(\).all\(axis=1\)\]'

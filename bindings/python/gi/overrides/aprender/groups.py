@@ -216,9 +216,16 @@ class Methods:
     def fit_groups_async(self, X, y, groups, sample_weight=None, cancellable=None, callback=None, *user_data):
         """The same without blocking: `await model.fit_groups_async(X, y, groups)` gives the fits."""
         call = _Groups(self, X, y, groups, sample_weight)
+
+        def finish(model, result):
+            try:
+                return call.finish(_fit_groups_finish(model, result))
+            except AprError as error:
+                raise explain(error, call.samples) from None
+
         return awaitable.call(
-            lambda *args: _fit_groups_async(self, *call.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
-            lambda model, result: call.finish(_fit_groups_finish(model, result)), cancellable, callback, user_data)
+            lambda *args: _fit_groups_async(self, *call.get_tensors(), GLib.PRIORITY_DEFAULT, *args), finish, cancellable,
+            callback, user_data)
 
 
 @extends(Apr.GroupFits)
