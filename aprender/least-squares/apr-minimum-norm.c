@@ -20,9 +20,10 @@
  *
  * All rows of G have the largest scale, since b must not be scaled.
  *
- * Residuals are taken from the leading bits of the products. Where these or factors in double are not enough, G'G takes
- * over (apr-squared-equations.c), with all bits. To go on here with all bits, as factors in double could, would save a
- * third of the time at most, where answers are exactly 0 or halfway between two numbers.
+ * Residuals are taken from the leading bits of the products, and where these leave a rounding open, from all bits, at
+ * twice the time. Where that does, or factors in double are not enough, G'G takes over (apr-squared-equations.c). To go
+ * on here with as many bits as it takes where answers are exactly 0 or halfway between two numbers, as factors in
+ * double could, would save a third of the time at most.
  */
 struct _AprMinimumNorm
 {
@@ -202,6 +203,7 @@ typedef struct
   AprMinimumNorm *norm; /* (unowned) */
   gsize column;
   AprTallProducts tall;
+  gint64 *row_scales; /* (owned) (nullable) by feature the largest scale: to multiply with all bits */
 
   AprFixed b;
   double v_size;   /* at least the sum of the magnitudes of v */
@@ -224,6 +226,7 @@ residuals_clear (Residuals *self)
   apr_fixed_clear (&self->dual);
   apr_correction_clear (&self->of_b);
   apr_correction_clear (&self->of_v);
+  g_clear_pointer (&self->row_scales, g_free);
   g_clear_pointer (&self->db, g_free);
   g_clear_pointer (&self->dv, g_free);
   g_clear_pointer (&self->u, g_free);
@@ -268,20 +271,35 @@ measure (Residuals *self)
     self->dv[i] = apr_fixed_get_double (&self->dual, i, self->top + get_scale (self, i));
 }
 
+/* Returns whether the leading bits of the products are not all. */
+static gboolean
+is_cut (const AprMinimumNorm *self)
+{
+  return 2 * self->max_scale > apr_scaled_products_get_bits (self->n);
+}
+
 static void
-residuals_init (Residuals *self, AprMinimumNorm *norm, gsize column)
+residuals_init (Residuals *self, AprMinimumNorm *norm, gsize column, gboolean all_bits)
 {
   const AprNormalEquations *equations = norm->equations;
   const AprProducts *products = equations->products;
   gsize n = equations->n_independent;
   gint64 log2_n = (gint64) g_bit_storage (norm->n);
   gint64 row_scale = norm->max_scale;
-  gint64 fraction = APR_REFINEMENT_FIRST_BITS + norm->spread;
-  gint64 residual_fraction = fraction + apr_scaled_products_get_bits (norm->n) - (row_scale - norm->spread);
+  gint64 fraction = APR_REFINEMENT_FIRST_BITS + norm->spread + (all_bits ? equations->inverse_bits : 0);
+  gint64 residual_fraction = all_bits
+                             ? MAX (fraction + row_scale, equations->scales[column])
+                             : fraction + apr_scaled_products_get_bits (norm->n) - (row_scale - norm->spread);
   gsize i;
 
   *self = (Residuals){ .norm = norm, .column = column };
   self->tall = (AprTallProducts){ products, row_scale, equations->scales, norm->features, norm->n, n };
+  if (all_bits)
+    {
+      self->row_scales = g_new (gint64, products->n_features);
+      for (i = 0; i < products->n_features; i++)
+        self->row_scales[i] = row_scale;
+    }
   self->whole = 2 * (norm->spread + equations->inverse_bits + log2_n) + 8;
   apr_fixed_init (&self->b, norm->n, fraction, self->whole + SPARE_BITS);
   apr_fixed_init (&self->primal, norm->n, residual_fraction, self->whole + row_scale + log2_n + SPARE_BITS);
@@ -325,6 +343,24 @@ find_corrections (Residuals *self)
   apr_cholesky_solve (&equations->cholesky, self->dv);
 }
 
+/* Adds G times the correction of v to the one residual, and subtracts G' times that of b from the other. */
+static void
+multiply (Residuals *self, const AprRun *run)
+{
+  const AprTallProducts *tall = &self->tall;
+
+  if (self->row_scales == NULL)
+    {
+      apr_fixed_add_tall (&self->primal, &self->dual, tall, &self->of_v, &self->of_b, run);
+      return;
+    }
+
+  apr_fixed_add_products (&self->primal, tall->products, tall->columns, tall->columns, tall->scales, 0,
+                          &self->of_v, 1, run);
+  apr_fixed_add_products (&self->dual, tall->products, tall->columns, tall->columns, self->row_scales, 0,
+                          &self->of_b, -1, run);
+}
+
 /* Adds corrections to b and v, and updates the residuals; returns %FALSE where there are none. */
 static gboolean
 correct (Residuals *self, const AprRun *run)
@@ -341,7 +377,7 @@ correct (Residuals *self, const AprRun *run)
 
   apr_fixed_add_correction (&self->b, &self->of_b, 0, 1);
   apr_fixed_add_correction (&self->primal, &self->of_b, self->tall.row_scale, -1);
-  apr_fixed_add_tall (&self->primal, &self->dual, &self->tall, &self->of_v, &self->of_b, run);
+  multiply (self, run);
   for (i = 0; i < self->of_v.n; i++)
     self->v_size += ldexp (fabs ((double) self->of_v.values[i]), -(gint) self->of_v.place);
   measure (self);
@@ -386,7 +422,7 @@ refine (AprRefinement *refinement, gpointer data)
     }
   /* A unit of each product that was cut off, and one of the right-hand side, where the 2-norm is at most n times the
    * largest. The logarithm of 0 is APR_EXACT, as what is cut off where there is nothing. */
-  if (2 * self->tall.row_scale > bits)
+  if (self->row_scales == NULL && is_cut (self->norm))
     {
       double b_size = 0;
       gint64 of_v;
@@ -409,7 +445,7 @@ refine (AprRefinement *refinement, gpointer data)
 }
 
 static gboolean
-solve_with_leading_bits (AprMinimumNorm *self, const AprTarget *target, const AprRun *run)
+solve_in_doubles (AprMinimumNorm *self, const AprTarget *target, gboolean all_bits, const AprRun *run)
 {
   const AprNormalEquations *equations = self->equations;
   g_auto (AprRefinement) refinement = { 0 };
@@ -419,7 +455,7 @@ solve_with_leading_bits (AprMinimumNorm *self, const AprTarget *target, const Ap
   apr_refinement_init (&refinement, equations->products, target, self->features, self->n, run);
   for (i = 0; i < self->n; i++)
     refinement.exponents[i] = equations->scales[refinement.column] - self->max_scale;
-  residuals_init (&residuals, self, refinement.column);
+  residuals_init (&residuals, self, refinement.column, all_bits);
   refinement.x = &residuals.b;
 
   return apr_refinement_run (&refinement, refine, &residuals);
@@ -428,7 +464,8 @@ solve_with_leading_bits (AprMinimumNorm *self, const AprTarget *target, const Ap
 gboolean
 apr_minimum_norm_solve (AprMinimumNorm *self, const AprTarget *target, const AprRun *run)
 {
-  if (self->in_doubles && solve_with_leading_bits (self, target, run))
+  if (self->in_doubles && (solve_in_doubles (self, target, FALSE, run) ||
+                           (is_cut (self) && solve_in_doubles (self, target, TRUE, run))))
     return TRUE;
   if (apr_run_is_cancelled (run))
     return FALSE;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-double-double-private.h"
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 
@@ -18,7 +19,8 @@
  * w is rounded to two digits of 21 bits, and A is cut into slices of 21 bits whose products with them are exact in
  * double (K. Ozaki, T. Ogita, S. Oishi and S. Rump, "Error-free transformations of matrix multiplication", 2012), so r
  * is exact but for what A has below its last slice. The last term is small, and the Cholesky factor of A bounds it
- * from below.
+ * from below: the nearer A is to a singular matrix, the less closely. Where that leaves a doubt, w is corrected by
+ * A^-1 r and rounded to three digits, so that there is next to nothing to bound.
  */
 
 /* Dependent features that are solved for at once, and rows and columns of the blocks that are multiplied. */
@@ -27,16 +29,18 @@
 
 /* The bits of a slice of a product, and of a digit of w. The first slice counts 2^-FIRST_SLICE. */
 #define SLICE_BITS 21
+#define BASE (1 << SLICE_BITS)
 #define FIRST_SLICE 18
 
-#define N_DIGITS 2
+#define FIRST_DIGITS 2
+#define MAX_DIGITS 3
 #define MAX_SLICES 6
-#define N_LEVELS (MAX_SLICES + N_DIGITS - 1)
+#define N_LEVELS (MAX_SLICES + MAX_DIGITS - 1)
 
-/* The sum of so many products of a slice and a digit is exact in double. */
-#define MAX_TERMS 2048
+/* The sum of so many products of a slice and a digit, for each of the digits, is exact in double. */
+#define MAX_TERMS 1024
 
-/* Combinations with larger coefficients need more than two digits. */
+/* Combinations with larger coefficients need more digits. */
 #define MAX_EXPONENT 20
 
 typedef struct
@@ -44,17 +48,23 @@ typedef struct
   AprNormalEquations *equations; /* (unowned) */
   const AprRun *run;             /* (unowned) */
   double rank_tolerance;
-  gsize n;                  /* independent features */
-  gsize m;                  /* dependent ones */
-  gsize stride;             /* of the rows, one for each independent feature */
-  gsize *limits;            /* (owned) of each dependent feature, how many independent ones are before it */
-  double *values;           /* (owned) of the rows: w, then r */
-  double *digits[N_DIGITS]; /* (owned) whole numbers: the second counts 2^(exponent - 41) */
+  gsize n;        /* independent features */
+  gsize m;        /* dependent ones */
+  gsize stride;   /* of the rows, one for each independent feature */
+  gsize *limits;  /* (owned) of each dependent feature, how many independent ones are before it */
+  double *values; /* (owned) of the rows: w, then r */
+  gsize n_digits;
+
+  /* (owned) whole numbers: the second counts 2^(exponent - 41), and the third 2^(exponent - 62). The third's place has
+   * what w has beyond double before it is cut, and U'^-1 r in the end. */
+  double *digits[MAX_DIGITS];
+
   gint *exponents; /* (owned) of each dependent feature: |w| is at most 2^this, which is at least 1 */
   double *lengths; /* (owned) of each: 1 plus the 1-norm of w */
   gsize n_slices;
-  AprLongSum *sums; /* (owned) of each block of rows and each dependent one: -w'c - w'r */
-  gboolean *proven; /* (unowned) */
+  AprLongSum *sums;   /* (owned) of each block of rows and each dependent one: -w'c - w'r */
+  gboolean *proven;   /* (unowned) */
+  gboolean *doubtful; /* (owned) the bound on the last term may be what keeps each from being proven */
 } Combinations;
 
 static const mp_limb_t *
@@ -76,6 +86,17 @@ clear_after (const Combinations *self, double *x, gsize begin, gsize end)
   for (j = begin; j < MIN (end, self->m); j++)
     for (i = self->limits[j]; i < self->n; i++)
       x[i * self->stride + j] = 0;
+}
+
+/* Divides by A. */
+static void
+solve (const Combinations *self, gsize begin, gsize end)
+{
+  const AprCholesky *cholesky = &self->equations->cholesky;
+
+  apr_cholesky_solve_many (cholesky, TRUE, self->values + begin, self->stride, end - begin, self->run);
+  clear_after (self, self->values, begin, end);
+  apr_cholesky_solve_many (cholesky, FALSE, self->values + begin, self->stride, end - begin, self->run);
 }
 
 /* Finds w. */
@@ -104,18 +125,36 @@ combine (const Combinations *self, gsize begin, gsize end)
         }
     }
   g_assert (too_large == 0);
-  apr_cholesky_solve_many (&equations->cholesky, TRUE, self->values + begin, self->stride, end - begin,
-                           self->run);
-  clear_after (self, self->values, begin, end);
-  apr_cholesky_solve_many (&equations->cholesky, FALSE, self->values + begin, self->stride, end - begin,
-                           self->run);
+  solve (self, begin, end);
+}
+
+/* Puts w in place of r, corrected: what its two digits are, and A^-1 r. */
+static void
+correct (const Combinations *self, gsize begin, gsize end)
+{
+  double units[CHUNK];
+  gsize i;
+  gsize j;
+
+  solve (self, begin, end);
+  for (j = begin; j < end; j++)
+    units[j - begin] = ldexp (1, self->exponents[j] - (FIRST_DIGITS * SLICE_BITS - 1));
+  for (i = 0; i < self->n; i++)
+    for (j = begin; j < end; j++)
+      {
+        gsize at = i * self->stride + j;
+        double rounded = (self->digits[0][at] * BASE + self->digits[1][at]) * units[j - begin];
+        AprDoubleDouble corrected = apr_dd_two_sum (rounded, self->values[at]);
+
+        self->values[at] = corrected.high;
+        self->digits[2][at] = corrected.low;
+      }
 }
 
 /* Rounds w to digits, and keeps it. */
 static void
 cut (const Combinations *self, gsize begin, gsize end)
 {
-  const double base = 1 << SLICE_BITS;
   AprNormalEquations *equations = self->equations;
   double max[CHUNK] = { 0 };
   double factors[CHUNK];
@@ -143,7 +182,11 @@ cut (const Combinations *self, gsize begin, gsize end)
 
         self->lengths[j] += fabs (self->values[at]);
         self->digits[0][at] = rint (rest);
-        self->digits[1][at] = rint ((rest - self->digits[0][at]) * base);
+        rest = (rest - self->digits[0][at]) * BASE;
+        self->digits[1][at] = rint (rest);
+        if (self->n_digits > FIRST_DIGITS)
+          self->digits[2][at] = rint ((rest - self->digits[1][at]) * BASE +
+                                      self->digits[2][at] * factors[j - begin] * BASE * BASE);
         if (j < self->m)
           equations->combinations[j * equations->cholesky.stride + i] = self->values[at];
       }
@@ -160,7 +203,10 @@ combine_some (gpointer data, gsize part, gsize n_parts)
     {
       gsize end = MIN (begin + CHUNK, self->stride);
 
-      combine (self, begin, end);
+      if (self->n_digits == FIRST_DIGITS)
+        combine (self, begin, end);
+      else
+        correct (self, begin, end);
       cut (self, begin, end);
     }
 }
@@ -197,7 +243,7 @@ cut_block (
         __builtin_prefetch ((gconstpointer) ((guintptr) limbs + (2 * products->n_limbs - 1) * sizeof *limbs));
         for (k = self->n_slices; --k > 0;)
           {
-            work->slices[k][i][j] = (double) ((gint32) value & ((1 << SLICE_BITS) - 1));
+            work->slices[k][i][j] = (double) ((gint32) value & (BASE - 1));
             value >>= SLICE_BITS;
           }
         work->slices[0][i][j] = (double) (gint32) value;
@@ -217,7 +263,7 @@ clear_levels (const Combinations *self, gsize n_rows, gsize n_columns, Work *wor
   gsize level;
   gsize i;
 
-  for (level = 0; level < self->n_slices + N_DIGITS - 1; level++)
+  for (level = 0; level < self->n_slices + self->n_digits - 1; level++)
     for (i = 0; i < n_rows; i++)
       memset (work->levels[level][i], 0, n_columns * sizeof (double));
 }
@@ -230,10 +276,10 @@ add_levels (const Combinations *self, gsize n_rows, gsize n_columns, Work *work)
   gsize i;
   gsize j;
 
-  for (level = 0; level < self->n_slices + N_DIGITS - 1; level++)
+  for (level = 0; level < self->n_slices + self->n_digits - 1; level++)
     {
       /* Before the exponent. */
-      gint shift = bits - (FIRST_SLICE + SLICE_BITS * (gint) level + SLICE_BITS - 1);
+      gint shift = MAX (bits - (FIRST_SLICE + SLICE_BITS * (gint) level + SLICE_BITS - 1), -63);
 
       for (i = 0; i < n_rows; i++)
         for (j = 0; j < n_columns; j++)
@@ -252,9 +298,13 @@ add_levels (const Combinations *self, gsize n_rows, gsize n_columns, Work *work)
 static inline gint64
 join_digits (const Combinations *self, gsize i, gsize j)
 {
-  gsize at = i * self->stride + j;
+  gint64 joined = 0;
+  gsize digit;
 
-  return (gint64) self->digits[0][at] * (1 << SLICE_BITS) + (gint64) self->digits[1][at];
+  for (digit = 0; digit < self->n_digits; digit++)
+    joined = joined * BASE + (gint64) self->digits[digit][i * self->stride + j];
+
+  return joined;
 }
 
 /* r, in place of w. */
@@ -302,7 +352,7 @@ find_residuals (Combinations *self, gsize first, gsize begin, Work *work)
         }
       cut_block (self, inner, n_inner, first, n_rows, work);
       for (slice = 0; slice < self->n_slices; slice++)
-        for (digit = 0; digit < N_DIGITS; digit++)
+        for (digit = 0; digit < self->n_digits; digit++)
           kernel->subtract_products_fused (work->levels[slice + digit][0], CHUNK, work->slices[slice][0],
                                            ROWS, self->digits[digit] + inner * self->stride + begin,
                                            self->stride, n_rows, n_columns, n_inner);
@@ -348,7 +398,7 @@ find_left (const Combinations *self, gsize j, double *whole)
   gsize feature = equations->dependent[j];
   gint64 n_limbs = (gint64) equations->products->n_limbs;
   gint bits = count_residual_bits (self) - self->exponents[j];
-  gint digit_bits = 2 * SLICE_BITS - 1 - self->exponents[j];
+  gint digit_bits = (gint) self->n_digits * SLICE_BITS - 1 - self->exponents[j];
   const mp_limb_t *square = apr_products_get (equations->products, feature, feature);
   AprLongSum sum = { 0 };
   guint64 too_large = 0;
@@ -425,11 +475,15 @@ prove_some (gpointer data, gsize part, gsize n_parts)
           double left = find_left (self, j, &whole);
           double gain = sqrt (gains[j - begin]) - 1.1 * off * sqrt (n / equations->min_eigenvalue);
           double most = left + 0x1p-50 * fabs (left) + 2 * off * self->lengths[j];
+          double limit;
 
           if (gain > 0)
             most -= gain * gain * proof->sure_part;
+          limit = self->rank_tolerance * whole * (1 - 0x1p-40);
           /* A clearly negative bound proves nothing: these are not products of samples. */
-          self->proven[j] = fabs (most) < self->rank_tolerance * whole * (1 - 0x1p-40);
+          self->proven[j] = fabs (most) < limit;
+          self->doubtful[j] =
+            most >= limit && isfinite (most) && most - 2 * (1 - proof->sure_part) * gains[j - begin] < limit;
         }
     }
 }
@@ -445,6 +499,40 @@ count_slices (double rank_tolerance, double length)
                          : MAX_SLICES;
 }
 
+/* Finds combinations of that many digits, and what they prove. Returns whether they do not prove all, and more digits
+ * may. The sums are 0. */
+static gboolean
+attempt (Combinations *self, const AprRun *run)
+{
+  double size = (double) self->n * (double) self->n * (double) self->stride;
+  Proof proof = { self, self->digits[MAX_DIGITS - 1], find_sure_part (self->equations) };
+  double longest = 1;
+  gboolean any = FALSE;
+  gboolean all = TRUE;
+  gsize j;
+
+  apr_parallel_run (combine_some, self, run->n_threads, size / 4);
+  apr_run_report (run, 0.3);
+  /* Where it is cancelled, some lengths are unknown. */
+  if (apr_run_is_cancelled (run))
+    return FALSE;
+
+  for (j = 0; j < self->m; j++)
+    if (isfinite (self->lengths[j]))
+      longest = MAX (longest, self->lengths[j]);
+  self->n_slices = count_slices (self->rank_tolerance, longest);
+  apr_parallel_run (find_some_residuals, self, run->n_threads, size * (double) self->n_slices / 4);
+  apr_run_report (run, 0.8);
+  apr_parallel_run (prove_some, &proof, run->n_threads, size / 8);
+  for (j = 0; j < self->m; j++)
+    {
+      any = any || !self->proven[j];
+      all = all && (self->proven[j] || self->doubtful[j]);
+    }
+
+  return any && all && !apr_run_is_cancelled (run);
+}
+
 /* @sums and @rows are 0. */
 static void
 find_combinations (
@@ -453,22 +541,24 @@ find_combinations (
   gsize n = self->n_independent;
   gsize m = self->n_dependent;
   gsize stride = apr_dense_pad (m);
-  double size = (double) n * (double) stride;
+  AprRun of_first = apr_run_get_part (run, 0, 0.8);
+  AprRun of_second = apr_run_get_part (run, 0.8, 1);
   g_autofree gsize *limits = g_new (gsize, m);
   g_autofree gint *exponents = g_new (gint, stride);
   g_autofree double *lengths = g_new (double, stride);
+  g_autofree gboolean *doubtful = g_new0 (gboolean, m);
   Combinations combinations = { self, run, self->rank_tolerance, n, m, stride, limits, rows };
-  Proof proof = { &combinations, rows + 3 * n * stride, find_sure_part (self) };
-  double longest = 1;
   gsize i;
   gsize j;
 
-  combinations.digits[0] = rows + n * stride;
-  combinations.digits[1] = rows + 2 * n * stride;
+  combinations.n_digits = FIRST_DIGITS;
+  for (i = 0; i < MAX_DIGITS; i++)
+    combinations.digits[i] = rows + (1 + i) * n * stride;
   combinations.sums = sums;
   combinations.exponents = exponents;
   combinations.lengths = lengths;
   combinations.proven = proven;
+  combinations.doubtful = doubtful;
   for (i = 0, j = 0; j < m; j++)
     {
       while (i < n && self->independent[i] < self->dependent[j])
@@ -476,19 +566,11 @@ find_combinations (
       limits[j] = i;
     }
 
-  apr_parallel_run (combine_some, &combinations, run->n_threads, size * (double) n / 4);
-  apr_run_report (run, 0.3);
-  /* Where it is cancelled, some lengths are unknown. */
-  if (!apr_run_is_cancelled (run))
+  if (attempt (&combinations, &of_first))
     {
-      for (j = 0; j < m; j++)
-        if (isfinite (lengths[j]))
-          longest = MAX (longest, lengths[j]);
-      combinations.n_slices = count_slices (self->rank_tolerance, longest);
-      apr_parallel_run (find_some_residuals, &combinations, run->n_threads,
-                        size * (double) n * (double) combinations.n_slices / 4);
-      apr_run_report (run, 0.8);
-      apr_parallel_run (prove_some, &proof, run->n_threads, size * (double) n / 8);
+      combinations.n_digits = MAX_DIGITS;
+      memset (sums, 0, (n / ROWS + 1) * stride * sizeof *sums);
+      (void) attempt (&combinations, &of_second);
     }
 }
 

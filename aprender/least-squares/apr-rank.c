@@ -161,7 +161,8 @@ find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
       split_features (self, positions);
       apr_cholesky_keep (&self->cholesky, positions, n_independent);
       apr_cholesky_keep (&copy, positions, n_independent);
-      if (apr_normal_equations_look_independent (self, run))
+      /* With a penalty none counts as dependent. */
+      if (self->rank_tolerance == 0 || apr_normal_equations_look_independent (self, run))
         {
           clear_rank (self);
           return FALSE;

@@ -316,6 +316,156 @@ test_random (void)
           check_random (rand, round % 2, numbers[i], n_dependent, spreads[j]);
 }
 
+static gsize n_allocations; /* for long numbers */
+static gsize largest;       /* of these */
+
+static gpointer
+allocate (gsize size)
+{
+  n_allocations++;
+  largest = MAX (largest, size);
+
+  return malloc (size);
+}
+
+static gpointer
+reallocate (gpointer memory, gsize old_size, gsize size)
+{
+  largest = MAX (largest, size);
+
+  return realloc (memory, size);
+}
+
+/* Solves as long as factors in double are enough: to square the products, each of them would be made a whole number. */
+static void
+solve_in_doubles (const Data *data, gsize n_independent, double *coefficients)
+{
+  const AprLeastSquaresOptions options = { .data_dtype = APR_DTYPE_F64 };
+  const AprRun run = { .n_threads = 1 };
+  gsize p = data->n_features;
+  g_autofree gboolean *none = g_new0 (gboolean, p);
+  g_autoptr (AprExactSums) sums = sum (data);
+  g_auto (AprProducts) products = { 0 };
+  g_auto (AprNormalEquations) equations = { 0 };
+  const AprTarget target = { 0, APR_DTYPE_F64, coefficients, NULL };
+  AprMinimumNorm *norm;
+
+  apr_products_init (&products, sums, FALSE, 0, &run);
+  apr_normal_equations_init (&equations, &products, none, apr_rank_find_tolerance (&options, p), &run);
+  g_assert_cmpuint (equations.n_independent, ==, n_independent);
+  g_assert_null (equations.ldlt);
+  apr_normal_equations_scale_column (&equations, p);
+
+  n_allocations = 0;
+  mp_set_memory_functions (allocate, reallocate, NULL);
+  norm = apr_minimum_norm_new (&equations, &run);
+  g_assert_true (apr_minimum_norm_solve (norm, &target, &run));
+  apr_minimum_norm_free (norm);
+  mp_set_memory_functions (NULL, NULL, NULL);
+  g_assert_cmpuint (n_allocations, <, n_independent * p);
+}
+
+/* As many samples as independent features, of which the second differs from the first by 2^-@nearness of its values:
+ * whatever the other features are, they depend on these, with coefficients up to 2^@nearness and more. */
+static void
+check_nearly_singular (GRand *rand, int nearness)
+{
+  enum
+  {
+    N = 16,
+    P = 24
+  };
+  g_auto (Data) data = { 0 };
+  double coefficients[P];
+  mpq_t exact[P];
+  gsize i;
+
+  data_init (&data, N, P, FALSE);
+  for (i = 0; i < N * P; i++)
+    data.x[i] = g_rand_double_range (rand, -1, 1);
+  for (i = 0; i < N; i++)
+    {
+      data.x[i * P + 1] = data.x[i * P] + ldexp (data.x[i * P + 1], -nearness);
+      data.y[i] = g_rand_double_range (rand, -1, 1);
+    }
+  solve_in_doubles (&data, N, coefficients);
+  for (i = 0; i < P; i++)
+    mpq_init (exact[i]);
+  solve_exactly (&data, 0, N, exact);
+  for (i = 0; i < P; i++)
+    {
+      assert_nearest (coefficients[i], exact[i], APR_DTYPE_F64);
+      mpq_clear (exact[i]);
+    }
+}
+
+static void
+test_nearly_singular (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (142);
+  const int n_rounds = runs_slowly () ? 2 : 8;
+  int nearness;
+  int round;
+
+  g_test_summary (
+    "Features that are nearly singular show that others depend on them, without longer factors.");
+
+  for (nearness = 0; nearness <= 5; nearness++)
+    for (round = 0; round < n_rounds; round++)
+      check_nearly_singular (rand, nearness);
+}
+
+/* Features that are alone in their rows, but for the last, which is there twice. The coefficient of the first is next
+ * to the middle of two numbers, 2^53 + 1 + @delta / 6. */
+static void
+check_near_tie_of_many (double delta)
+{
+  enum
+  {
+    N = 30,
+    P = N + 1
+  };
+  const double first[] = { 0x1p54, 0x1p54, 0x1p53, 0x1p53, 6, delta };
+  const gsize n_first = G_N_ELEMENTS (first);
+  g_auto (Data) data = { 0 };
+  double coefficients[P];
+  gsize i;
+
+  data_init (&data, n_first + N - 1, P, FALSE);
+  for (i = 0; i < n_first; i++)
+    {
+      data.x[i * P] = 1;
+      data.y[i] = first[i];
+    }
+  for (i = 1; i < N; i++)
+    {
+      gsize row = n_first + i - 1;
+
+      data.x[row * P + i] = i % 4 == 0 ? 0.5 : 1;
+      data.y[row] = (double) i;
+    }
+  data.x[(n_first + N - 2) * P + N] = data.x[(n_first + N - 2) * P + N - 1];
+  solve_in_doubles (&data, N, coefficients);
+  assert_same_double (coefficients[0], 0x1p53 + (delta > 0 ? 2 : 0));
+  for (i = 1; i < P; i++)
+    assert_same_double (coefficients[i], i < N - 1 ? (double) i * (i % 4 == 0 ? 2 : 1) : (N - 1) / 2.0);
+}
+
+static void
+test_near_ties_of_many (void)
+{
+  int bits;
+
+  g_test_summary (
+    "Where the leading bits of products do not decide, all bits do, with factors as long as before.");
+
+  for (bits = 20; bits <= 100; bits += 10)
+    {
+      check_near_tie_of_many (ldexp (1, -bits));
+      check_near_tie_of_many (ldexp (-1, -bits));
+    }
+}
+
 /* One sample: a coefficient is y x_j / x'x. */
 static void
 test_one_sample (void)
@@ -438,24 +588,6 @@ test_squares_of_all_bits (void)
     assert_same_double (coefficients[i], 1);
 }
 
-static gsize largest; /* of the allocations for long numbers */
-
-static gpointer
-allocate (gsize size)
-{
-  largest = MAX (largest, size);
-
-  return malloc (size);
-}
-
-static gpointer
-reallocate (gpointer memory, gsize old_size, gsize size)
-{
-  largest = MAX (largest, size);
-
-  return realloc (memory, size);
-}
-
 /* A constant target leaves nothing to correct, which is exact however far the scales are apart. Were it within some
  * 2^-2^31 instead, the intercept would be made as long as that. */
 static void
@@ -496,8 +628,10 @@ main (int argc, char *argv[])
     }
   g_test_add_func ("/minimum-norm/too-much-work-for-signs", test_too_much_work_for_signs);
   g_test_add_func ("/minimum-norm/random", test_random);
+  g_test_add_func ("/minimum-norm/nearly-singular", test_nearly_singular);
   g_test_add_func ("/minimum-norm/one-sample", test_one_sample);
   g_test_add_func ("/minimum-norm/near-ties", test_near_ties);
+  g_test_add_func ("/minimum-norm/near-ties-of-many", test_near_ties_of_many);
   g_test_add_func ("/minimum-norm/zero-target", test_zero_target);
   g_test_add_func ("/minimum-norm/constant-target", test_constant_target);
   g_test_add_func ("/minimum-norm/squares-of-all-bits", test_squares_of_all_bits);

@@ -249,6 +249,77 @@ test_combine_close (void)
   g_assert_cmpuint (100 * n_proven, >, 98 * n_close);
 }
 
+/* As many samples as independent features, of which the second is nearly the first, and one sample more, in which only
+ * one of the dependent features may be anything. */
+static void
+test_combine_nearly_singular (void)
+{
+  enum
+  {
+    N = 12,
+    P = 15
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (74);
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  const AprRun run = { .n_threads = 1 };
+  const double tolerance = 16.0 * P * P * 0x1p-106;
+  int nearness;
+
+  g_test_summary (
+    "What depends on features that are nearly singular is found to, and nothing that does not.");
+
+  for (nearness = 0; nearness <= 8; nearness++)
+    {
+      double x[(N + 1) * P];
+      gboolean dependent[P] = { FALSE };
+      g_auto (AprProducts) products = { 0 };
+      gsize k;
+      gsize i;
+
+      for (i = 0; i < N * P; i++)
+        x[i] = g_rand_double_range (rand, -1, 1);
+      for (i = 0; i < N; i++)
+        x[i * P + 1] = x[i * P] + ldexp (x[i * P + 1], -nearness);
+      for (i = 0; i < P; i++)
+        {
+          x[N * P + i] = i == P - 2 ? 0x1p-40 : 0;
+          dependent[i] = i >= N;
+        }
+      make_products (&products, x, N + 1, P);
+
+      for (k = 0; kernels[k] != NULL; k++)
+        {
+          g_auto (AprNormalEquations) equations = { 0 };
+          gboolean proven[P - N] = { FALSE };
+          double left;
+
+          make_system (&equations, &products, dependent, kernels[k], &run);
+          left = find_left (&equations, P - 2);
+          g_assert_cmpfloat (left, >, 8 * tolerance);
+          g_assert_cmpfloat (find_left (&equations, P - 1), ==, 0);
+
+          equations.rank_tolerance = tolerance;
+          apr_normal_equations_find_combinations (&equations, proven, &run);
+          g_assert_false (proven[P - 2 - N]);
+          equations.rank_tolerance = left * (1 - 0x1p-13);
+          apr_normal_equations_find_combinations (&equations, proven, &run);
+          g_assert_false (proven[P - 2 - N]);
+          equations.rank_tolerance = left * 1.1;
+          apr_normal_equations_find_combinations (&equations, proven, &run);
+          for (i = 0; i < P - N; i++)
+            g_assert_true (proven[i]);
+
+          /* Without the one that is none. */
+          equations.n_dependent--;
+          equations.dependent[P - 2 - N] = equations.dependent[P - 1 - N];
+          equations.rank_tolerance = tolerance;
+          apr_normal_equations_find_combinations (&equations, proven, &run);
+          for (i = 0; i < P - 1 - N; i++)
+            g_assert_true (proven[i]);
+        }
+    }
+}
+
 /* Sums of two features are found, in any number, whatever the instruction set and the threads. */
 static void
 check_sums_of_two (gsize n, gsize m, double rank_tolerance)
@@ -562,6 +633,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/rank-proof/small", test_combine_small);
   g_test_add_func ("/rank-proof/close", test_combine_close);
+  g_test_add_func ("/rank-proof/nearly-singular", test_combine_nearly_singular);
   g_test_add_func ("/rank-proof/many", test_combine_many);
   g_test_add_func ("/rank-proof/thirds", test_combine_thirds);
   g_test_add_func ("/rank-proof/small-eigenvalue", test_small_eigenvalue);
