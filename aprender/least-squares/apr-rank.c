@@ -20,8 +20,10 @@ apr_rank_find_tolerance (const AprLeastSquaresOptions *options, gsize n_features
   return options->alpha > 0 ? 0 : 16 * p * p * unit_roundoff * unit_roundoff;
 }
 
-/* A pivot below this part of its diagonal may be rounding errors alone. */
+/* A pivot below this part of its diagonal may be rounding errors alone. Where features are nearly singular, what
+ * rounding leaves of those that depend on them is larger. */
 #define DOUBTFUL 0x1p-34
+#define MORE_DOUBTFUL 0x1p-27
 
 /* Where the smallest eigenvalue is below this, a correction in double may have no correct digit, for any size that fits
  * into memory. */
@@ -120,10 +122,11 @@ clear_rank (AprNormalEquations *self)
   self->n_dependent = 0;
 }
 
-/* Finds the rank in double, with a proof. Returns %FALSE where there is none, and clears what it found; and where it is
- * cancelled: what it leaves then means nothing. */
+/* Finds the rank in double, with a proof; where a pivot is below the part @doubtful of its diagonal, a feature is taken
+ * for dependent. Returns %FALSE where there is none, and clears what it found; and where it is cancelled: what it
+ * leaves then means nothing. */
 static gboolean
-find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
+find_rank_in_doubles (AprNormalEquations *self, double doubtful, const AprRun *run)
 {
   AprRun of_factors = apr_run_get_part (run, 0.05, 0.4);
   AprRun of_bound = apr_run_get_part (run, 0.4, 0.7);
@@ -151,7 +154,7 @@ find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
   limits = apr_scratch_new (double, n, &of_limits);
   positions = apr_scratch_new (gsize, n, &of_positions);
   for (i = 0; i < n; i++)
-    limits[i] = self->cholesky.rows[i * self->cholesky.stride + i] * MAX (DOUBTFUL, 4 * self->rank_tolerance);
+    limits[i] = self->cholesky.rows[i * self->cholesky.stride + i] * MAX (doubtful, 4 * self->rank_tolerance);
   n_independent = apr_cholesky_factorise (&self->cholesky, limits, positions, &of_factors);
   if (apr_run_is_cancelled (run))
     return FALSE;
@@ -171,8 +174,13 @@ find_rank_in_doubles (AprNormalEquations *self, const AprRun *run)
 
   self->min_eigenvalue = n_independent > 0 ? bound_min_eigenvalue (self, &copy, &of_bound) : 1;
   self->inverse_bits = -apr_floor_log2 (self->min_eigenvalue);
-  if (!(self->min_eigenvalue > 4 * self->rank_tolerance) ||
-      (n_independent < n && !apr_normal_equations_prove_dependence (self, &of_dependence)))
+  if (!(self->min_eigenvalue > 4 * self->rank_tolerance))
+    {
+      clear_rank (self);
+      return n_independent < n && doubtful < MORE_DOUBTFUL && !apr_run_is_cancelled (run) &&
+             find_rank_in_doubles (self, MORE_DOUBTFUL, run);
+    }
+  if (n_independent < n && !apr_normal_equations_prove_dependence (self, &of_dependence))
     {
       clear_rank (self);
       return FALSE;
@@ -201,6 +209,6 @@ find_rank_in_long_numbers (AprNormalEquations *self, const AprRun *run)
 void
 apr_normal_equations_find_rank (AprNormalEquations *self, const AprRun *run)
 {
-  if (!find_rank_in_doubles (self, run) && !apr_run_is_cancelled (run))
+  if (!find_rank_in_doubles (self, DOUBTFUL, run) && !apr_run_is_cancelled (run))
     find_rank_in_long_numbers (self, run);
 }

@@ -171,6 +171,50 @@ test_features (void)
     }
 }
 
+/* As many samples as independent features, of which the second differs from the first by 2^-9 of its values. */
+static void
+test_nearly_singular (void)
+{
+  enum
+  {
+    N = 40,
+    P = 120,
+    N_ROUNDS = 50
+  };
+  const AprLeastSquaresOptions options = { .data_dtype = APR_DTYPE_F64 };
+  const gboolean none[P] = { FALSE };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (121);
+  guint n_in_doubles = 0;
+  int round;
+
+  g_test_summary (
+    "What rounding leaves of features that depend on nearly singular ones makes none independent.");
+
+  for (round = 0; round < N_ROUNDS; round++)
+    {
+      g_autofree double *x = g_new (double, N *P);
+      double y[N] = { 0 };
+      const Data data = { N, P, x, y };
+      g_autoptr (AprExactSums) sums = NULL;
+      g_auto (AprProducts) products = { 0 };
+      g_auto (AprNormalEquations) equations = { 0 };
+      gsize i;
+
+      for (i = 0; i < N * P; i++)
+        x[i] = g_rand_double_range (rand, -1, 1);
+      for (i = 0; i < N; i++)
+        x[i * P + 1] = x[i * P] + ldexp (x[i * P + 1], -9);
+      sums = sum (&data);
+      apr_products_init (&products, sums, FALSE, 0, &one_thread);
+      apr_normal_equations_init (&equations, &products, none, apr_rank_find_tolerance (&options, P),
+                                 &one_thread);
+      g_assert_cmpuint (equations.n_independent, ==, N);
+      n_in_doubles += equations.ldlt == NULL;
+    }
+  g_test_message ("%u of %d without longer numbers", n_in_doubles, N_ROUNDS);
+  g_assert_cmpuint (n_in_doubles, >, N_ROUNDS * 3 / 5);
+}
+
 static void
 test_tolerance (void)
 {
@@ -193,6 +237,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/rank/bound", test_bound);
   g_test_add_func ("/rank/missed-direction", test_missed_direction);
   g_test_add_func ("/rank/features", test_features);
+  g_test_add_func ("/rank/nearly-singular", test_nearly_singular);
   g_test_add_func ("/rank/tolerance", test_tolerance);
 
   return g_test_run ();
