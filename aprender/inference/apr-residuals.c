@@ -2,6 +2,7 @@
 #include "aprender/inference/apr-residuals-private.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
@@ -327,6 +328,19 @@ find_residuals (gpointer data, gsize part, gsize n_parts)
     }
 }
 
+/* A sample without weight is not fitted. */
+static gboolean
+are_all_weighted (AprTensor *sample_weight, gsize n)
+{
+  gsize i;
+
+  for (i = 0; i < n && sample_weight != NULL; i++)
+    if (apr_tensor_get_double (sample_weight, i, NULL) == 0)
+      return FALSE;
+
+  return TRUE;
+}
+
 gboolean
 apr_inference_find_residuals (const AprInference *self,
                               const AprInferenceSource *source,
@@ -343,6 +357,7 @@ apr_inference_find_residuals (const AprInference *self,
   gsize missing = 0;
   const AprRun watching = apr_run_watch_memory (caller, &missing);
   const AprRun *run = &watching;
+  gsize n_rows = apr_tensor_get_shape (x, NULL)[0];
   g_auto (AprDesign) design = { NULL };
   g_auto (Residuals) work = { .inference = self,
                               .sample_weight = sample_weight,
@@ -352,11 +367,19 @@ apr_inference_find_residuals (const AprInference *self,
                               .residuals = residuals,
                               .rests = rests };
 
+  *exponent = 0;
+  if (mpf_sgn (self->residuals[target]) == 0 && are_all_weighted (sample_weight, n_rows))
+    {
+      memset (residuals, 0, n_rows * sizeof *residuals);
+      if (rests != NULL)
+        memset (rests, 0, n_rows * sizeof *rests);
+      return !apr_run_set_error_if_cancelled (run, error);
+    }
+
   if (!apr_design_init (&design, source->cross_products, source->fit_intercept, source->dependent,
                         source->n_dependent, FALSE, error))
     return FALSE;
 
-  *exponent = 0;
   design.saturated = mpf_sgn (self->residuals[target]) == 0;
   apr_rows_init (&work.x, "X", x);
   apr_rows_init (&work.y, "y", y);

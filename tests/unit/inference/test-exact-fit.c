@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/statistics-test.h"
 
-/* What is said of the coefficients where nothing is left of the targets. */
+#include <gmp.h>
+
+/* What is said of the coefficients, and of the samples, where nothing is left of the targets. */
 
 /* A NaN has a sign. */
 static void
@@ -112,6 +114,91 @@ test_wide (void)
     assert_is (element (apr_regression_statistics_get_p_values (statistics), i), i == 2 ? (double) NAN : 0);
 }
 
+static gint n_allocations; /* (atomic) for long numbers */
+
+static gpointer
+allocate (gsize size)
+{
+  g_atomic_int_inc (&n_allocations);
+
+  return malloc (size);
+}
+
+static gpointer
+reallocate (gpointer memory, gsize old_size, gsize size)
+{
+  return realloc (memory, size);
+}
+
+/* More features than samples: each sample has what it needs for a residual of 0. */
+static void
+test_saturated (void)
+{
+  enum
+  {
+    N = 30,
+    P = 80
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (143);
+  double x[N * P];
+  double y[N];
+  double weights[N];
+  g_autoptr (AprTensor) x_tensor = NULL;
+  g_autoptr (AprTensor) y_tensor = NULL;
+  gsize i;
+  int weighted;
+
+  g_test_summary (
+    "Without degrees of freedom the residuals are 0, without the coefficients in long numbers.");
+
+  for (i = 0; i < N * P; i++)
+    x[i] = g_rand_double_range (rand, -1, 1);
+  for (i = 0; i < N; i++)
+    {
+      y[i] = g_rand_double_range (rand, -1, 1);
+      weights[i] = g_rand_int_range (rand, 1, 9);
+    }
+  x_tensor = matrix_new (N, P, x);
+  y_tensor = vector_new (N, y);
+  for (weighted = 0; weighted < 2; weighted++)
+    {
+      g_autoptr (AprTensor) sample_weight = weighted != 0 ? vector_new (N, weights) : NULL;
+      g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+      gsize round;
+
+      g_assert_true (
+        apr_estimator_fit (APR_ESTIMATOR (model), x_tensor, y_tensor, sample_weight, NULL, NULL));
+      /* The first time finds what the second has at hand. */
+      for (round = 0; round < 2; round++)
+        {
+          g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+
+          n_allocations = 0;
+          mp_set_memory_functions (allocate, reallocate, NULL);
+          diagnostics =
+            apr_linear_regression_diagnose (model, x_tensor, y_tensor, sample_weight, 0, NULL, NULL);
+          mp_set_memory_functions (NULL, NULL, NULL);
+          g_assert_nonnull (diagnostics);
+          g_assert_true (round == 0 || n_allocations < N);
+          g_assert_true (isnan (apr_regression_diagnostics_get_durbin_watson (diagnostics)));
+          for (i = 0; i < N; i++)
+            {
+              assert_same_double (element (apr_regression_diagnostics_get_fitted_values (diagnostics), i),
+                                  y[i]);
+              assert_same_double (element (apr_regression_diagnostics_get_residuals (diagnostics), i), 0);
+              g_assert_cmpfloat_with_epsilon (
+                element (apr_regression_diagnostics_get_leverages (diagnostics), i), 1, 1e-12);
+              g_assert_true (
+                isnan (element (apr_regression_diagnostics_get_standardized_residuals (diagnostics), i)));
+              g_assert_true (
+                isnan (element (apr_regression_diagnostics_get_studentized_residuals (diagnostics), i)));
+              g_assert_true (
+                isnan (element (apr_regression_diagnostics_get_cooks_distances (diagnostics), i)));
+            }
+        }
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -119,6 +206,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/exact-fit/hypotheses", test_hypotheses);
   g_test_add_func ("/exact-fit/wide", test_wide);
+  g_test_add_func ("/exact-fit/saturated", test_saturated);
 
   return g_test_run ();
 }
