@@ -512,7 +512,7 @@ find_errors (const AprInference *self,
                           .n_tiles = self->n - self->first <= MANY_FEATURES ? 1 : MAX_TILES };
 
   apr_rows_init (&intervals.rows, "X", x);
-  if ((self->n_dependent > 0 && !apr_estimator_check_finite ("X", x, error)) ||
+  if ((self->n < self->n_terms && !apr_estimator_check_finite ("X", x, error)) ||
       (predictor != NULL && !check_rows (&intervals, error)))
     return FALSE;
 

@@ -136,7 +136,7 @@ apr_linear_regression_diagnose (AprLinearRegression *self,
   g_return_val_if_fail (x != NULL, NULL);
 
   fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
-  inference = apr_linear_regression_infer (self, fitted, "diagnose", TRUE, cancellable, error);
+  inference = apr_linear_regression_infer (self, fitted, "diagnose", FALSE, cancellable, error);
   run.n_threads = apr_linear_regression_get_n_threads (self);
   if (inference == NULL ||
       !check_samples (inference, fitted->results, x, y, sample_weight, target, &run, error))
@@ -268,7 +268,7 @@ apr_linear_regression_get_robust_statistics (AprLinearRegression *self,
   g_return_val_if_fail (kind >= APR_COVARIANCE_CLASSICAL && kind <= APR_COVARIANCE_HC3, NULL);
 
   fitted = apr_estimator_ref_fitted (APR_ESTIMATOR (self));
-  inference = apr_linear_regression_infer (self, fitted, "tell the statistics of", TRUE, cancellable, error);
+  inference = apr_linear_regression_infer (self, fitted, "tell the statistics of", FALSE, cancellable, error);
   run.n_threads = apr_linear_regression_get_n_threads (self);
   if (inference == NULL ||
       !check_samples (inference, fitted->results, x, y, sample_weight, target, &run, error))
