@@ -650,14 +650,14 @@ apr_sample_rows_sum (const AprSampleRows *self, guint n_threads, GError **error)
 void
 apr_sample_rows_read_feature (const AprSampleRows *self, gsize feature, double *values)
 {
-  const float *floats = self->floats + feature * self->n;
+  gsize first = feature * self->n;
   gsize j;
 
   if (self->doubles != NULL)
-    memcpy (values, self->doubles + feature * self->n, self->n * sizeof *values);
+    memcpy (values, self->doubles + first, self->n * sizeof *values);
   else
     for (j = 0; j < self->n; j++)
-      values[j] = (double) floats[j];
+      values[j] = (double) self->floats[first + j];
 }
 
 gboolean
