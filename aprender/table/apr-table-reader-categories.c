@@ -4,17 +4,18 @@
 #include <string.h>
 
 #include "aprender/base/apr-task-private.h"
+#include "aprender/estimator/apr-names-private.h"
 
 /* Adds the categories of a block to those before. */
 static gboolean
-merge (AprTableReader *self, GPtrArray *all, const AprTableBlock *block, GError **error)
+merge (AprTableReader *self, const AprTableBlock *block)
 {
   guint column;
   guint i;
 
-  for (column = 0; column < all->len; column++)
+  for (column = 0; column < self->collected->len; column++)
     {
-      AprTableCategories *known = g_ptr_array_index (all, column);
+      AprTableCategories *known = g_ptr_array_index (self->collected, column);
       const AprTableCategories *found = g_ptr_array_index (block->collected, column);
 
       for (i = 0; i < found->names->len; i++)
@@ -27,7 +28,7 @@ merge (AprTableReader *self, GPtrArray *all, const AprTableBlock *block, GError 
             continue;
           if (known->names->len == APR_TABLE_MAX_CATEGORIES)
             {
-              g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+              g_set_error (&self->error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
                            "%s: a column has more than the %d categories that are allowed", self->name,
                            APR_TABLE_MAX_CATEGORIES);
               return FALSE;
@@ -39,31 +40,67 @@ merge (AprTableReader *self, GPtrArray *all, const AprTableBlock *block, GError 
   return TRUE;
 }
 
+/* Reads to the end; after it has been cancelled, reading can go on. */
 static gboolean
-collect (AprTableReader *self, GPtrArray *all, GCancellable *cancellable, GError **error)
+collect (AprTableReader *self, GCancellable *cancellable, GError **error)
 {
-  gboolean ok = TRUE;
-
-  while (ok && !self->finished)
+  while (!self->finished)
     {
       AprTableBlock *block = apr_table_reader_load_block (self, cancellable, error);
+      gboolean merged;
 
       if (block == NULL)
         return self->finished;
       if (block->error != NULL || block->no_memory)
         return apr_table_reader_fail_with_block (self, block, cancellable, error);
-      ok = merge (self, all, block, error);
+      merged = merge (self, block);
       self->n_lines += block->n_lines;
       apr_table_block_free (block);
+      if (!merged)
+        return apr_table_reader_fail (self, error);
     }
 
-  return ok;
+  return TRUE;
+}
+
+/* Starts to read ahead, unless these columns are being read already. */
+static gboolean
+start (AprTableReader *self, const char *const *columns, GError **error)
+{
+  guint i;
+
+  if (self->collected != NULL && !self->finished && apr_names_equal (self->collects, (char **) columns))
+    return TRUE;
+  if (self->started)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: %s", self->name,
+                   self->collected == NULL ? "rows have been read already"
+                   : self->finished        ? "categories have been read already"
+                                           : "the categories of other columns are being read");
+      return FALSE;
+    }
+  if (!apr_table_columns_collect (self->columns, columns, error))
+    {
+      g_prefix_error (error, "%s: ", self->name);
+      return FALSE;
+    }
+
+  self->collects = g_strdupv ((char **) columns);
+  self->collected = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_table_categories_free);
+  for (i = 0; columns[i] != NULL; i++)
+    g_ptr_array_add (self->collected, apr_table_categories_new ());
+  self->format.slots = self->columns->slots;
+  self->format.drop_missing = self->drop_missing;
+  self->format.n_collected = self->collected->len;
+  apr_table_source_start (self->source, &self->format, apr_table_reader_get_n_threads (self));
+  self->started = TRUE;
+
+  return TRUE;
 }
 
 static char **
 load_categories (AprTableReader *self, const char *const *columns, GCancellable *cancellable, GError **error)
 {
-  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_table_categories_free);
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
   guint i;
   guint j;
@@ -76,30 +113,12 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
       apr_table_reader_fail (self, error);
       return NULL;
     }
-  if (self->started)
-    {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s: rows have been read already", self->name);
-      return NULL;
-    }
-  if (!apr_table_columns_collect (self->columns, columns, error))
-    {
-      g_prefix_error (error, "%s: ", self->name);
-      return NULL;
-    }
-
-  for (i = 0; columns[i] != NULL; i++)
-    g_ptr_array_add (all, apr_table_categories_new ());
-  self->format.slots = self->columns->slots;
-  self->format.drop_missing = self->drop_missing;
-  self->format.n_collected = all->len;
-  apr_table_source_start (self->source, &self->format, apr_table_reader_get_n_threads (self));
-  self->started = TRUE;
-  if (!collect (self, all, cancellable, error))
+  if (!start (self, columns, error) || !collect (self, cancellable, error))
     return NULL;
 
   for (i = 0; columns[i] != NULL; i++)
     {
-      const AprTableCategories *categories = g_ptr_array_index (all, i);
+      const AprTableCategories *categories = g_ptr_array_index (self->collected, i);
 
       for (j = 0; j < categories->names->len; j++)
         {
@@ -129,8 +148,9 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
  * no category, but an error, or passed over: see [property@Apr.TableReader:drop-missing].
  *
  * This blocks; [method@Apr.TableReader.read_categories_async] does not. The reader is at the end of its table
- * afterwards. It fails with %G_IO_ERROR_INVALID_DATA as [method@Apr.TableReader.read] does, and where a column has more
- * than 10,000 categories, or one of more than 1,024 bytes.
+ * afterwards. After it has been cancelled, the next call, for the same columns, goes on. It fails with
+ * %G_IO_ERROR_INVALID_DATA as [method@Apr.TableReader.read] does, and where a column has more than 10,000 categories,
+ * or one of more than 1,024 bytes.
  *
  * Returns: (transfer full) (array zero-terminated=1): the names, in the order of @columns, those of each column sorted
  *   by their bytes

@@ -46,6 +46,9 @@ struct _AprTableReader
   AprTableColumns *columns; /* (owned) (nullable) */
   AprTableFormat format;
   gboolean started;
+  GPtrArray
+    *collected;       /* (owned) (nullable) (element-type AprTableCategories) what is read in place of rows */
+  char **collects;    /* (owned) (nullable) the columns that they are of */
   guint64 size;       /* of the stream, 0 where it is not known */
   AprTableState told; /* when properties were notified last */
 

@@ -353,6 +353,12 @@ load_rows (AprTableReader *self, Rows *rows, GCancellable *cancellable, GError *
     return FALSE;
   if (self->error != NULL)
     return apr_table_reader_fail (self, error);
+  if (self->collected != NULL)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED,
+                   "%s: categories have been read, and no rows: make another reader for these", self->name);
+      return FALSE;
+    }
   if (!start (self, cancellable, error))
     return FALSE;
 

@@ -97,6 +97,8 @@ apr_table_reader_finalize (GObject *object)
 
   g_clear_pointer (&self->source, apr_table_source_free);
   g_clear_pointer (&self->columns, apr_table_columns_free);
+  g_clear_pointer (&self->collected, g_ptr_array_unref);
+  g_strfreev (self->collects);
   g_clear_error (&self->error);
   g_strfreev (self->chosen_features);
   g_strfreev (self->targets);

@@ -158,7 +158,10 @@ test_cancel_count (void)
           g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
           g_assert_cmpuint (apr_table_reader_get_n_missing (reader), ==, 0);
           g_clear_error (&error);
-          g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+          if (collects)
+            g_assert_null (apr_table_reader_read_categories (reader, columns, NULL, &error));
+          else
+            g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
         }
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
       g_assert_nonnull (strstr (error->message, "2 numbers are missing in all"));
@@ -166,6 +169,72 @@ test_cancel_count (void)
     }
   has_no_threads = FALSE;
   g_assert_cmpuint (n_cancelled, >, 12);
+}
+
+static void
+assert_reads_no_rows (AprTableReader *reader, const char *message)
+{
+  g_autoptr (GError) error = NULL;
+  AprTensor *x = NULL;
+
+  g_assert_false (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_FAILED);
+  g_assert_nonnull (strstr (error->message, message));
+  g_assert_null (x);
+  g_assert_cmpuint (apr_table_reader_get_n_rows (reader), ==, 0);
+}
+
+static void
+test_cancel_categories (void)
+{
+  const char *const columns[] = { "b", NULL };
+  const char *const others[] = { "a", NULL };
+  const char *const expected[] = { "b=first", "b=last", "b=other", NULL };
+  g_autoptr (GString) text = g_string_new ("a,b\n1,first\n");
+  guint n_cancelled = 0;
+  guint i;
+
+  g_test_summary ("Categories of which reading was cancelled are read on, and no rows are.");
+
+  while (text->len < 3 << 20)
+    g_string_append (text, "1.25,other\n");
+  g_string_append (text, "2,last\n");
+
+  has_no_threads = TRUE;
+  for (i = 0; i < 16; i++)
+    {
+      g_autoptr (SlowStream) stream = g_object_new (SLOW_TYPE_STREAM, NULL);
+      g_autoptr (AprTableReader) reader = apr_table_reader_new (G_INPUT_STREAM (stream), "data");
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GError) error = NULL;
+      g_auto (GStrv) names = NULL;
+
+      stream->text = text->str;
+      stream->max_count = 1 << 18;
+      stream->cancelled_read = i;
+      names = apr_table_reader_read_categories (reader, columns, cancellable, &error);
+      /* The first reads are for the names of the columns. */
+      if (g_cancellable_is_cancelled (cancellable) && i > 4)
+        {
+          n_cancelled++;
+          g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+          g_clear_error (&error);
+          assert_reads_no_rows (reader, "data: categories have been read");
+          g_assert_null (apr_table_reader_read_categories (reader, others, NULL, &error));
+          g_assert_error (error, G_IO_ERROR, G_IO_ERROR_FAILED);
+          g_clear_error (&error);
+        }
+      if (names == NULL)
+        {
+          g_clear_error (&error);
+          names = apr_table_reader_read_categories (reader, columns, NULL, &error);
+        }
+      g_assert_no_error (error);
+      g_assert_cmpstrv (names, expected);
+      assert_reads_no_rows (reader, "data: categories have been read");
+    }
+  has_no_threads = FALSE;
+  g_assert_cmpuint (n_cancelled, >, 4);
 }
 
 static void
@@ -265,6 +334,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-cancel/before", test_cancel);
   g_test_add_func ("/table-cancel/within", test_cancel_within);
   g_test_add_func ("/table-cancel/count", test_cancel_count);
+  g_test_add_func ("/table-cancel/categories", test_cancel_categories);
   g_test_add_func ("/table-cancel/late", test_cancel_late);
   g_test_add_func ("/table-cancel/names", test_names);
   g_test_add_func ("/table-cancel/categories-late", test_cancel_categories_late);

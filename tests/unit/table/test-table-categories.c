@@ -50,6 +50,60 @@ test_names (void)
 }
 
 static void
+assert_reads_no_rows (AprTableReader *reader, const char *message)
+{
+  g_autoptr (GError) error = NULL;
+  AprTensor *x = NULL;
+
+  g_assert_false (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &error));
+  g_assert_nonnull (error);
+  g_assert_cmpstr (error->message, ==, message);
+  g_assert_null (x);
+  g_assert_cmpuint (apr_table_reader_get_n_rows (reader), ==, 0);
+}
+
+static void
+test_no_rows (void)
+{
+  const char *const none[] = { NULL };
+  const char *const read = "data: categories have been read, and no rows: make another reader for these";
+  const char *const many = "data: a column has more than the 10000 categories that are allowed";
+  g_autoptr (AprTableReader) reader = reader_new ("color,size\nred,L\n");
+  g_autoptr (GString) text = g_string_new ("color,size\n");
+  g_auto (GStrv) found = NULL;
+  GError *error = NULL;
+  guint i;
+
+  g_test_summary ("A reader of categories has no rows, whether it has found them or failed.");
+
+  found = apr_table_reader_read_categories (reader, columns, NULL, &error);
+  g_assert_no_error (error);
+  assert_reads_no_rows (reader, read);
+  g_clear_object (&reader);
+  g_clear_pointer (&found, g_strfreev);
+
+  reader = reader_new ("color,size\nred,L\n");
+  found = apr_table_reader_read_categories (reader, none, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_strv_length (found), ==, 0);
+  assert_reads_no_rows (reader, read);
+  g_clear_object (&reader);
+
+  /* More than are allowed, in several blocks. */
+  for (i = 0; i < 30000; i++)
+    g_string_append_printf (text, "c%u-%0200d,s\n", i % 12000, 0);
+  reader = reader_new (text->str);
+  g_assert_null (apr_table_reader_read_categories (reader, columns, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_assert_cmpstr (error->message, ==, many);
+  g_clear_error (&error);
+  assert_reads_no_rows (reader, many);
+  g_assert_null (apr_table_reader_read_categories (reader, columns, NULL, &error));
+  g_assert_cmpstr (error->message, ==, many);
+  g_clear_error (&error);
+}
+
+static void
 test_missing (void)
 {
   const char *const text = "color,size\nred,L\nNULL,L\nred,None\n\\N,L\nred,<NA>\nnil,S\n";
@@ -415,6 +469,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/table-categories/names", test_names);
+  g_test_add_func ("/table-categories/no-rows", test_no_rows);
   g_test_add_func ("/table-categories/missing", test_missing);
   g_test_add_func ("/table-categories/matrix", test_matrix);
   g_test_add_func ("/table-categories/batches", test_batches);
