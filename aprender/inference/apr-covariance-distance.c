@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 
 /* The distance of hypotheses R b = q from the estimates, (R b - q)' (R V R')^-1 (R b - q), is the same for T R and T q
@@ -71,14 +72,14 @@ static gboolean
 reduce (const AprInference *inference, mpf_t *rows, gsize n_rows, const AprRun *run)
 {
   gsize width = inference->n + 1;
-  g_autofree gint64 *tops = g_new (gint64, n_rows * width + 1);
+  gint64 *tops = apr_run_new_pages (run, n_rows * width, sizeof *tops, FALSE);
   gboolean independent = TRUE;
   mpf_t factor;
   gsize i;
   gsize k;
 
   mpf_init2 (factor, PRECISION);
-  for (i = 0; i < n_rows * width; i++)
+  for (i = 0; i < n_rows * width && tops != NULL; i++)
     tops[i] = find_exponent (rows[i]);
   for (k = 0; k < n_rows && independent && !apr_run_is_cancelled (run); k++)
     {
@@ -95,6 +96,7 @@ reduce (const AprInference *inference, mpf_t *rows, gsize n_rows, const AprRun *
           }
     }
   mpf_clear (factor);
+  apr_pages_free (tops);
 
   return independent && !apr_run_is_cancelled (run);
 }
@@ -372,7 +374,6 @@ apr_covariance_find_distance (const AprCovariance *self,
                               const AprRun *run)
 {
   const AprInference *inference = self->inference;
-  gsize n_numbers = n_rows * (inference->n + 1);
   g_autofree gint64 *exponents = NULL;
   mpf_t *rows;
   gint64 top = G_MININT32;
@@ -384,10 +385,9 @@ apr_covariance_find_distance (const AprCovariance *self,
     return NAN;
 
   exponents = g_new (gint64, n_rows + 1);
-  rows = g_new (mpf_t, n_numbers);
-  for (i = 0; i < n_numbers; i++)
-    mpf_init2 (rows[i], PRECISION);
-  *independent = prepare (self, coefficients, factors, values, rows, n_rows, run);
+  /* It cannot be too many to count: the factors are in memory. */
+  rows = apr_numbers_new (n_rows * (inference->n + 1), PRECISION, run);
+  *independent = rows != NULL && prepare (self, coefficients, factors, values, rows, n_rows, run);
   for (i = 0; i < n_rows && *independent; i++)
     {
       mpf_t *row = rows + i * (inference->n + 1);
@@ -408,9 +408,7 @@ apr_covariance_find_distance (const AprCovariance *self,
   else if (*independent)
     /* Differences of at most 1 have no infinite squares. */
     distance = scale (find_distance_of_rows (self, rows, exponents, n_rows, top, run).high, 2 * top);
-  for (i = 0; i < n_numbers; i++)
-    mpf_clear (rows[i]);
-  g_free (rows);
+  apr_pages_free (rows);
 
   return distance;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/least-squares/apr-ldlt-private.h"
 
 /* Independent columns of doubles never need so much; what a file claims might. */
@@ -35,15 +36,12 @@ static gboolean
 invert (AprInverse *self, const mpf_t *factor, const AprRun *run)
 {
   mp_bitcnt_t precision = mpf_get_prec (factor[0]);
-  gsize n_numbers = apr_triangle (self->n, 0);
-  mpf_t *numbers = g_new (mpf_t, n_numbers);
+  mpf_t *numbers = apr_numbers_new (apr_triangle (self->n, 0), (gint64) precision, run);
   mpf_t product;
   gsize i;
   gsize j;
   gsize k;
 
-  for (i = 0; i < n_numbers; i++)
-    mpf_init2 (numbers[i], precision);
   mpf_init2 (product, precision);
   for (i = 0; i < self->n && !apr_run_is_cancelled (run); i++)
     {
@@ -69,9 +67,7 @@ invert (AprInverse *self, const mpf_t *factor, const AprRun *run)
         }
     }
   mpf_clear (product);
-  for (i = 0; i < n_numbers; i++)
-    mpf_clear (numbers[i]);
-  g_free (numbers);
+  apr_pages_free (numbers);
 
   return !apr_run_is_cancelled (run);
 }
@@ -158,16 +154,29 @@ solve (AprInverse *self, const AprDesign *design, const AprRun *run)
 gboolean
 apr_inverse_factorise_long (AprInverse *self, const AprDesign *design, const AprRun *run)
 {
-  gsize n_entries = apr_triangle (self->n, 0);
-  mpz_t *matrix = apr_integers_new (n_entries);
+  AprIntegerTable matrix;
+  gsize max_bits = 0;
+  mpz_t product;
   gsize i;
   gsize j;
 
+  mpz_init (product);
   for (i = 0; i < self->n && !apr_run_is_cancelled (run); i++)
     for (j = 0; j <= i; j++)
-      apr_design_get_product (design, i, j, matrix[apr_triangle (i, j)]);
-  self->factor = apr_ldlt_new_long (matrix, self->n, MAX_PRECISION, run);
-  apr_integers_free (matrix, n_entries);
+      {
+        apr_design_get_product (design, i, j, product);
+        max_bits = MAX (max_bits, mpz_sizeinbase (product, 2));
+      }
+  if (apr_integer_table_init (&matrix, apr_triangle (self->n, 0), max_bits, run))
+    for (i = 0; i < self->n && !apr_run_is_cancelled (run); i++)
+      for (j = 0; j <= i; j++)
+        {
+          apr_design_get_product (design, i, j, product);
+          apr_integer_table_set (&matrix, apr_triangle (i, j), product);
+        }
+  mpz_clear (product);
+  self->factor = apr_ldlt_new_long (matrix.numbers, self->n, MAX_PRECISION, run);
+  apr_pages_free (matrix.numbers);
   if (self->factor == NULL || !invert (self, apr_ldlt_get_numbers (self->factor), run) ||
       !is_root_small (self))
     return FALSE;

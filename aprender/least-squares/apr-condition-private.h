@@ -33,9 +33,9 @@ double apr_condition_find_ratio (const AprConditionMatrix *self);
 typedef gint64 (*AprConditionFunc) (gconstpointer data, double *x);
 
 /* The root of the largest eigenvalue of a matrix of @n rows, to some six digits, divided by 2^@exponent; NaN where
- * @apply makes them. */
-double
-apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointer data, gint64 *exponent);
+ * @apply makes them, or where there is no memory, and @run is cancelled. */
+double apr_condition_find_singular_value (
+  gsize n, AprConditionFunc apply, gconstpointer data, gint64 *exponent, const AprRun *run);
 
 /* Returns the largest eigenvalue of a tridiagonal matrix without negative elements, which is at least @low. The last of
  * @beside is not read. */

@@ -143,10 +143,11 @@ apr_condition_find_max_eigenvalue (const double *diagonal, const double *beside,
 }
 
 double
-apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointer data, gint64 *exponent)
+apr_condition_find_singular_value (
+  gsize n, AprConditionFunc apply, gconstpointer data, gint64 *exponent, const AprRun *run)
 {
   gsize n_steps = MIN (n, MAX_STEPS);
-  g_autofree double *vectors = g_new (double, n *(n_steps + 1));
+  g_autofree double *vectors = apr_run_new_doubles (run, n_steps + 1, n);
   double diagonal[MAX_STEPS];
   double beside[MAX_STEPS];
   double eigenvalue = 0;
@@ -155,6 +156,9 @@ apr_condition_find_singular_value (gsize n, AprConditionFunc apply, gconstpointe
   gsize step;
   gsize i;
   gsize j;
+
+  if (vectors == NULL)
+    return NAN;
 
   for (i = 0; i < n; i++)
     vectors[i] = apr_dense_start (i);
@@ -240,9 +244,9 @@ apr_condition_find_ratio (const AprConditionMatrix *self)
       min_scale = MIN (min_scale, self->scales[i]);
     }
   set_factors (self, max_scale, factors);
-  high = apr_condition_find_singular_value (n, multiply, &design, &high_exponent);
+  high = apr_condition_find_singular_value (n, multiply, &design, &high_exponent, self->run);
   set_factors (self, min_scale, factors);
-  low = apr_condition_find_singular_value (n, divide, &design, &low_exponent);
+  low = apr_condition_find_singular_value (n, divide, &design, &low_exponent, self->run);
 
   high_exponent += low_exponent + max_scale - min_scale;
 

@@ -381,75 +381,6 @@ make_sparse (Making *self)
   apr_integers_free (beside, rows->n);
 }
 
-/* B = A X_I */
-static void
-find_basis (Making *self, const gsize *independent)
-{
-  AprDualSystem *system = self->system;
-  gsize n = system->rows->n;
-  g_autofree double *values = g_new (double, system->n *n);
-  gint64 exponent;
-  mpz_t *x;
-  mpz_t sum;
-  gsize i;
-  gsize k;
-
-  for (k = 0; k < system->n; k++)
-    apr_sample_rows_read_feature (system->rows, independent[k], values + k * n);
-  x = get_numbers (values, system->n * n, &exponent);
-  system->dense = apr_integers_new (n * system->n);
-  mpz_init (sum);
-  for (k = 0; k < system->n; k++)
-    {
-      mpz_set_ui (sum, 0);
-      for (i = 0; i < n; i++)
-        mpz_addmul (sum, self->weights[i], x[k * n + i]);
-      for (i = 0; i < n; i++)
-        {
-          mpz_t *entry = &system->dense[i * system->n + k];
-
-          if (system->centred)
-            {
-              mpz_mul (*entry, system->weight, x[k * n + i]);
-              mpz_sub (*entry, *entry, sum);
-              mpz_mul (*entry, *entry, self->weights[i]);
-            }
-          else
-            mpz_mul (*entry, self->weights[i], x[k * n + i]);
-        }
-    }
-  mpz_clear (sum);
-  apr_integers_free (x, system->n * n);
-}
-
-typedef struct
-{
-  const Making *making;
-  mpz_t *to; /* n x system->n */
-} Product;
-
-/* K B */
-static void
-multiply_basis (gpointer data, gsize part, gsize n_parts)
-{
-  const Product *product = data;
-  const AprDualSystem *system = product->making->system;
-  mpz_t value;
-  gsize i;
-  gsize j;
-  gsize k;
-
-  mpz_init (value);
-  for (i = part; i < system->rows->n; i += n_parts)
-    for (j = 0; j < system->rows->n && !apr_run_is_cancelled (product->making->run); j++)
-      {
-        get_k (product->making, i, j, value);
-        for (k = 0; k < system->n; k++)
-          mpz_addmul (product->to[i * system->n + k], value, system->dense[j * system->n + k]);
-      }
-  mpz_clear (value);
-}
-
 static gsize
 count_max_bits (mpz_t *numbers, gsize n)
 {
@@ -462,14 +393,111 @@ count_max_bits (mpz_t *numbers, gsize n)
   return bits;
 }
 
+/* B = A X_I; false where there is no memory. */
+static gboolean
+find_basis (Making *self, const gsize *independent)
+{
+  AprDualSystem *system = self->system;
+  gsize n = system->rows->n;
+  g_autofree double *values = g_new (double, n);
+  gint64 exponent = G_MAXINT32;
+  gint64 top = G_MININT32;
+  AprIntegerTable basis;
+  gboolean has_memory;
+  mpz_t entry;
+  mpz_t x;
+  mpz_t sum;
+  gsize i;
+  gsize k;
+
+  for (k = 0; k < system->n; k++)
+    {
+      apr_sample_rows_read_feature (system->rows, independent[k], values);
+      exponent = MIN (exponent, find_exponent (values, n));
+      for (i = 0; i < n; i++)
+        if (values[i] != 0)
+          top = MAX (top, ilogb (values[i]) + 1);
+    }
+  /* An entry is at most twice the product of the sum of the weights, a value and a weight. */
+  has_memory = apr_integer_table_init (&basis, n * system->n,
+                                       mpz_sizeinbase (system->weight, 2) + (gsize) MAX (top - exponent, 0) +
+                                         count_max_bits (self->weights, n) + 1,
+                                       self->run);
+  system->dense = basis.numbers;
+  mpz_inits (entry, x, sum, NULL);
+  for (k = 0; k < system->n && has_memory; k++)
+    {
+      apr_sample_rows_read_feature (system->rows, independent[k], values);
+      mpz_set_ui (sum, 0);
+      for (i = 0; i < n; i++)
+        {
+          set_number (x, values[i], exponent);
+          mpz_addmul (sum, self->weights[i], x);
+        }
+      for (i = 0; i < n; i++)
+        {
+          set_number (x, values[i], exponent);
+          if (system->centred)
+            {
+              mpz_mul (entry, system->weight, x);
+              mpz_sub (entry, entry, sum);
+              mpz_mul (entry, entry, self->weights[i]);
+            }
+          else
+            mpz_mul (entry, self->weights[i], x);
+          apr_integer_table_set (&basis, i * system->n + k, entry);
+        }
+    }
+  mpz_clears (entry, x, sum, NULL);
+
+  return has_memory;
+}
+
+typedef struct
+{
+  const Making *making;
+  AprIntegerTable to; /* n x system->n */
+} Product;
+
+/* K B */
+static void
+multiply_basis (gpointer data, gsize part, gsize n_parts)
+{
+  const Product *product = data;
+  const AprDualSystem *system = product->making->system;
+  mpz_t *sums = apr_integers_new (system->n);
+  mpz_t value;
+  gsize i;
+  gsize j;
+  gsize k;
+
+  mpz_init (value);
+  for (i = part; i < system->rows->n; i += n_parts)
+    {
+      for (k = 0; k < system->n; k++)
+        mpz_set_ui (sums[k], 0);
+      for (j = 0; j < system->rows->n && !apr_run_is_cancelled (product->making->run); j++)
+        {
+          get_k (product->making, i, j, value);
+          for (k = 0; k < system->n; k++)
+            mpz_addmul (sums[k], value, system->dense[j * system->n + k]);
+        }
+      for (k = 0; k < system->n; k++)
+        apr_integer_table_set (&product->to, i * system->n + k, sums[k]);
+    }
+  mpz_clear (value);
+  apr_integers_free (sums, system->n);
+}
+
 static void
 make_dense (Making *self, const gsize *independent, gsize n_independent)
 {
   AprDualSystem *system = self->system;
   gsize n = system->rows->n;
   gsize n_targets = system->rows->n_targets;
+  Product product = { self };
+  gsize k_bits = 0;
   gsize b_bits;
-  Product product;
   mpz_t sum;
   gsize i;
   gsize j;
@@ -477,21 +505,30 @@ make_dense (Making *self, const gsize *independent, gsize n_independent)
 
   system->n = n_independent;
   system->reference = -1;
-  find_basis (self, independent);
-  product = (Product){ self, apr_integers_new (n * system->n) };
-  apr_parallel_run (multiply_basis, &product, self->run->n_threads, 50 * (double) (n * n * system->n));
+  if (!find_basis (self, independent))
+    return;
 
-  b_bits = count_max_bits (system->dense, n * system->n) + g_bit_storage (n);
-  allocate (system, b_bits + count_max_bits (product.to, n * system->n),
-            b_bits + count_max_bits (self->y, n * n_targets), self->run);
   mpz_init (sum);
+  for (i = 0; i < n; i++)
+    {
+      get_k (self, i, i, sum);
+      k_bits = MAX (k_bits, mpz_sizeinbase (sum, 2));
+    }
+  b_bits = count_max_bits (system->dense, n * system->n) + g_bit_storage (n);
+  /* No entry of K is larger than the largest square. */
+  if (apr_integer_table_init (&product.to, n * system->n, k_bits + b_bits, self->run))
+    {
+      apr_parallel_run (multiply_basis, &product, self->run->n_threads, 50 * (double) (n * n * system->n));
+      allocate (system, b_bits + count_max_bits (product.to.numbers, n * system->n),
+                b_bits + count_max_bits (self->y, n * n_targets), self->run);
+    }
   for (i = 0; i < system->n && !apr_run_is_cancelled (self->run); i++)
     {
       for (j = 0; j <= i; j++)
         {
           mpz_set_ui (sum, 0);
           for (k = 0; k < n; k++)
-            mpz_addmul (sum, system->dense[k * system->n + i], product.to[k * system->n + j]);
+            mpz_addmul (sum, system->dense[k * system->n + i], product.to.numbers[k * system->n + j]);
           apr_products_set_integer (&system->products, i, j, sum);
         }
       for (j = 0; j < n_targets; j++)
@@ -503,7 +540,7 @@ make_dense (Making *self, const gsize *independent, gsize n_independent)
         }
     }
   mpz_clear (sum);
-  apr_integers_free (product.to, n * system->n);
+  apr_pages_free (product.to.numbers);
 
   /* Where B is in units of 2^b, M is in those of 2^(2 b + k), and c in those of 2^(b + y). */
   system->exponent = system->y_exponent - system->k_exponent;
@@ -569,7 +606,7 @@ apr_dual_system_clear (AprDualSystem *self)
   apr_products_clear (&self->products);
   g_clear_pointer (&self->samples, g_free);
   apr_integers_free (self->factors, self->n);
-  apr_integers_free (self->dense, self->rows->n * self->n);
+  apr_pages_free (self->dense);
   apr_integers_free (self->products_w, self->rows->n);
   apr_integers_free (self->targets, self->rows->n_targets);
   mpz_clear (self->weight);

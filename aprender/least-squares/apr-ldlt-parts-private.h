@@ -21,15 +21,10 @@ struct _AprLdlt
    * in place of the unit diagonal. */
   AprDoubleDoubles doubles; /* (owned) (nullable) */
   const AprDoubleDoubleKernel *kernel;
-  mpf_t *numbers; /* (owned) (nullable) */
-  gsize n_numbers;
+  mpf_t *numbers; /* (owned) (nullable) with room for all columns */
   gint64 precision;
 
   gint64 inverse_bits;
 };
-
-mpf_t *apr_numbers_new (gsize n, gint64 precision);
-
-void apr_numbers_free (mpf_t *numbers, gsize n);
 
 G_END_DECLS

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
+
 /* x[j] -= factor row[j] */
 static void
 subtract_row (
@@ -120,12 +122,14 @@ apr_ldlt_divide (AprLdlt *self, double *x, const AprRun *run)
       return 0;
     }
 
-  numbers = apr_numbers_new (n, self->precision);
+  numbers = apr_numbers_new (n, self->precision, run);
+  if (numbers == NULL)
+    return 0;
   for (i = 0; i < n; i++)
     mpf_set_d (numbers[i], x[i]);
   apr_ldlt_solve_numbers (self, numbers, run);
   exponent = take_doubles (numbers, n, x);
-  apr_numbers_free (numbers, n);
+  apr_pages_free (numbers);
 
   return exponent;
 }
@@ -144,8 +148,8 @@ apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x
   if (in_doubles)
     doubles = apr_double_doubles_new (1, n, run);
   else
-    numbers = apr_numbers_new (n, self->precision);
-  if (in_doubles && doubles.high == NULL)
+    numbers = apr_numbers_new (n, self->precision, run);
+  if (doubles.high == NULL && numbers == NULL)
     {
       memset (x, 0, n * sizeof *x);
       return 0;
@@ -174,7 +178,7 @@ apr_ldlt_solve (AprLdlt *self, const AprFixed *right_side, gint64 top, double *x
     {
       apr_ldlt_solve_numbers (self, numbers, run);
       exponent = take_doubles (numbers, n, x);
-      apr_numbers_free (numbers, n);
+      apr_pages_free (numbers);
     }
 
   return exponent + top;

@@ -40,28 +40,6 @@ apr_number_from_integer (mpf_t number, const mpz_t value, gint64 exponent)
     mpf_div_2exp (number, number, (mp_bitcnt_t) -exponent);
 }
 
-mpf_t *
-apr_numbers_new (gsize n, gint64 precision)
-{
-  mpf_t *numbers = g_new (mpf_t, n);
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    mpf_init2 (numbers[i], (mp_bitcnt_t) precision);
-
-  return numbers;
-}
-
-void
-apr_numbers_free (mpf_t *numbers, gsize n)
-{
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    mpf_clear (numbers[i]);
-  g_free (numbers);
-}
-
 static gint64
 bits_of (gsize n)
 {
@@ -119,7 +97,7 @@ static void
 bound_inverse_of_numbers (AprLdlt *self, const AprRun *run)
 {
   gsize n = self->n_independent;
-  mpf_t *sums = g_new (mpf_t, n);
+  mpf_t *sums = apr_numbers_new (n, 64, run);
   mpf_t max_row;
   mpf_t max_column;
   mpf_t max_pivot;
@@ -132,8 +110,6 @@ bound_inverse_of_numbers (AprLdlt *self, const AprRun *run)
   mpf_init2 (max_column, 64);
   mpf_init2 (max_pivot, 64);
   mpf_init2 (term, 64);
-  for (i = 0; i < n; i++)
-    mpf_init2 (sums[i], 64);
 
   for (i = 0; i < n && !apr_run_is_cancelled (run); i++)
     {
@@ -168,9 +144,7 @@ bound_inverse_of_numbers (AprLdlt *self, const AprRun *run)
   (void) mpf_get_d_2exp (&exponents[2], max_pivot);
   self->inverse_bits = n > 0 ? exponents[0] + exponents[1] + exponents[2] + 3 : 0;
 
-  for (i = 0; i < n; i++)
-    mpf_clear (sums[i]);
-  g_free (sums);
+  apr_pages_free (sums);
   mpf_clears (max_row, max_column, max_pivot, term, NULL);
 }
 
@@ -262,13 +236,6 @@ factorise_in_doubles (AprLdlt *self,
   return !doubtful || ldexp (1, (gint) -self->inverse_bits) > 4 * rank_tolerance;
 }
 
-static void
-clear_numbers (AprLdlt *self)
-{
-  apr_numbers_free (g_steal_pointer (&self->numbers), self->n_numbers);
-  self->n_numbers = 0;
-}
-
 /* Rows that are begun together, by several threads. */
 #define ROWS 8
 
@@ -348,8 +315,7 @@ static gboolean
 append_row (AprLdlt *self, const Rows *rows, const Row *row, gsize known)
 {
   gsize position = self->n_independent;
-  gsize end = apr_triangle (position, 0) + position + 1;
-  mpf_t *to;
+  mpf_t *to = self->numbers + apr_triangle (position, 0);
   mpf_t pivot;
   mpf_t limit;
   mpf_t product;
@@ -357,11 +323,6 @@ append_row (AprLdlt *self, const Rows *rows, const Row *row, gsize known)
   gsize i;
 
   continue_row (rows, row, known, position);
-  self->numbers = g_renew (mpf_t, self->numbers, end);
-  while (self->n_numbers < end)
-    mpf_init2 (self->numbers[self->n_numbers++], (mp_bitcnt_t) self->precision);
-  to = self->numbers + apr_triangle (position, 0);
-
   mpf_init2 (pivot, (mp_bitcnt_t) self->precision);
   mpf_init2 (limit, (mp_bitcnt_t) self->precision);
   mpf_init2 (product, (mp_bitcnt_t) self->precision);
@@ -416,13 +377,14 @@ factorise_in_numbers (AprLdlt *self,
   gsize column = 0;
   gsize i;
 
-  clear_numbers (self);
+  g_clear_pointer (&self->numbers, apr_pages_free);
+  self->numbers = apr_numbers_new (apr_triangle (n, 0), precision, run);
   self->precision = precision;
   self->n_independent = 0;
   self->n_dependent = 0;
   self->negative = -1;
   for (i = 0; i < n_rows; i++)
-    rows.rows[i].numbers = apr_numbers_new (n, precision);
+    rows.rows[i].numbers = apr_numbers_new (n, precision, run);
 
   while (column < n && !ended && !apr_run_is_cancelled (run))
     {
@@ -441,7 +403,7 @@ factorise_in_numbers (AprLdlt *self,
     }
 
   for (i = 0; i < n_rows; i++)
-    apr_numbers_free (rows.rows[i].numbers, n);
+    apr_pages_free (rows.rows[i].numbers);
   bound_inverse_of_numbers (self, run);
 }
 
@@ -539,7 +501,7 @@ apr_ldlt_new_long (mpz_t *matrix, gsize n, gint64 max_precision, const AprRun *r
 void
 apr_ldlt_free (AprLdlt *self)
 {
-  clear_numbers (self);
+  apr_pages_free (self->numbers);
   apr_double_doubles_free (&self->doubles);
   g_free (self->independent);
   g_free (self->dependent);

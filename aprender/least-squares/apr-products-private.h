@@ -56,6 +56,24 @@ mpz_t *apr_integers_new (gsize n);
 
 void apr_integers_free (mpz_t *integers, gsize n);
 
+/* Whole numbers with their limbs in one piece of memory, which only apr_integer_table_set() may change. */
+typedef struct
+{
+  mpz_t *numbers; /* (owned) (nullable) to be freed with apr_pages_free() */
+  mp_limb_t *limbs;
+  gsize n_limbs; /* of each */
+} AprIntegerTable;
+
+/* They are 0. Returns FALSE where there is no memory, and @run is cancelled. */
+gboolean apr_integer_table_init (AprIntegerTable *self, gsize n, gsize max_bits, const AprRun *run);
+
+void apr_integer_table_set (const AprIntegerTable *self, gsize i, const mpz_t value);
+
+/* Numbers that are 0, with their limbs in one piece of memory, to be freed with apr_pages_free(). Their precision
+ * cannot be changed, and they cannot be swapped with others. Returns: (nullable): %NULL where there is no memory, and
+ * @run is cancelled */
+mpf_t *apr_numbers_new (gsize n, gint64 precision, const AprRun *run);
+
 /* Adds @alpha to the sum of squares of every feature. Where @run is cancelled, the entries mean nothing. */
 void apr_products_init (
   AprProducts *self, const AprExactSums *sums, gboolean centred, double alpha, const AprRun *run);

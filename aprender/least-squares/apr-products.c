@@ -33,6 +33,53 @@ apr_integers_free (mpz_t *integers, gsize n)
   g_free (integers);
 }
 
+gboolean
+apr_integer_table_init (AprIntegerTable *self, gsize n, gsize max_bits, const AprRun *run)
+{
+  self->n_limbs = (max_bits + GMP_NUMB_BITS - 1) / GMP_NUMB_BITS;
+  self->numbers =
+    apr_run_new_pages (run, n, sizeof *self->numbers + self->n_limbs * sizeof *self->limbs, TRUE);
+  if (self->numbers == NULL)
+    return FALSE;
+
+  self->limbs = (gpointer) (self->numbers + n);
+  return TRUE;
+}
+
+void
+apr_integer_table_set (const AprIntegerTable *self, gsize i, const mpz_t value)
+{
+  mp_limb_t *to = self->limbs + i * self->n_limbs;
+  gsize n = mpz_size (value);
+
+  g_assert (n <= self->n_limbs);
+  mpn_copyi (to, mpz_limbs_read (value), (mp_size_t) n);
+  mpz_roinit_n (self->numbers[i], to, mpz_sgn (value) * (mp_size_t) n);
+}
+
+mpf_t *
+apr_numbers_new (gsize n, gint64 precision, const AprRun *run)
+{
+  mpf_t *numbers;
+  mp_limb_t *limbs;
+  gsize n_limbs;
+  mpf_t first;
+  gsize i;
+
+  mpf_init2 (first, (mp_bitcnt_t) precision);
+  n_limbs = (gsize) first->_mp_prec + 1;
+  numbers = apr_run_new_pages (run, n, sizeof *numbers + n_limbs * sizeof *limbs, FALSE);
+  limbs = numbers != NULL ? (gpointer) (numbers + n) : NULL;
+  for (i = 0; i < n && numbers != NULL; i++)
+    {
+      *numbers[i] = *first;
+      numbers[i]->_mp_d = limbs + i * n_limbs;
+    }
+  mpf_clear (first);
+
+  return numbers;
+}
+
 static gsize
 count_columns (const AprProducts *self)
 {

@@ -109,7 +109,7 @@ test_diagonal (void)
                                                    : exp (g_rand_double_range (rand, -30, 0)));
           max = MAX (max, diagonal[i]);
         }
-      found = apr_condition_find_singular_value (n, multiply_diagonal, &matrix, &exponent);
+      found = apr_condition_find_singular_value (n, multiply_diagonal, &matrix, &exponent, &(AprRun){ 0 });
       /* Squared, as half of an odd exponent is no exponent. */
       g_assert_cmpfloat_with_epsilon (ldexp (found * found / max, (gint) (2 * exponent - matrix.exponent)), 1,
                                       1e-3);
@@ -146,7 +146,8 @@ test_chain (void)
     {
       double expected = 2 * sin (G_PI / 2 * (double) sizes[i] / (double) (sizes[i] + 1));
       gint64 exponent;
-      double found = apr_condition_find_singular_value (sizes[i], multiply_chain, &sizes[i], &exponent);
+      double found =
+        apr_condition_find_singular_value (sizes[i], multiply_chain, &sizes[i], &exponent, &(AprRun){ 0 });
 
       g_assert_cmpfloat_with_epsilon (ldexp (found, (gint) exponent), expected, 1e-3 * expected);
     }
