@@ -36,9 +36,7 @@ struct _AprTableSource
   const AprTableFormat *format; /* (nullable) */
 
   /* Of the one that reads. */
-  char *rest; /* (owned) (nullable) what is behind the last whole row */
-  gsize rest_length;
-  gsize rest_allocated;
+  AprTableText rest; /* what is behind the last whole row */
   gboolean finished;
 
   AprTableText first; /* what was peeked at, until it is taken */
@@ -228,7 +226,7 @@ apr_table_source_free (AprTableSource *self)
   apr_table_text_clear (&self->first);
   apr_table_text_clear (&self->text);
   g_clear_pointer (&self->put_back, apr_table_block_free);
-  g_free (self->rest);
+  apr_table_text_clear (&self->rest);
   g_object_unref (self->cancellable);
   g_object_unref (self->stream);
   g_mutex_clear (&self->lock);
@@ -301,38 +299,59 @@ make_room (AprTableText *text, gsize size)
   return TRUE;
 }
 
-/* Keeps what is behind the last whole row for the next block. */
+/* Keeps all of a text for the next block, which needs no memory. */
 static void
-keep_rest (AprTableSource *self, const AprTableText *text, gsize cut)
+keep_all (AprTableSource *self, AprTableText *text)
 {
-  self->rest_length = text->length - cut;
-  if (self->rest_length > self->rest_allocated)
-    {
-      self->rest = g_realloc (self->rest, self->rest_length);
-      self->rest_allocated = self->rest_length;
-    }
-  if (self->rest_length > 0)
-    memcpy (self->rest, text->text + cut, self->rest_length);
+  AprTableText all = *text;
+
+  *text = self->rest;
+  self->rest = all;
 }
 
-/* Reads the next block into @text, whose memory is used again; %FALSE at the end, and after an error. */
+/* Keeps what is behind the last whole row for the next block; all where there is no memory for that. */
+static gboolean
+keep_rest (AprTableSource *self, AprTableText *text, gsize cut)
+{
+  gsize length = text->length - cut;
+
+  if (!make_room (&self->rest, length))
+    {
+      keep_all (self, text);
+      return FALSE;
+    }
+  self->rest.length = length;
+  if (length > 0)
+    memcpy (self->rest.text, text->text + cut, length);
+
+  return TRUE;
+}
+
+static gboolean
+fail_without_memory (GError **error)
+{
+  g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "no memory for so much data");
+  return FALSE;
+}
+
+/* Reads the next block into @text, whose memory is used again; %FALSE at the end, and after an error, which loses
+ * nothing of what has been read. */
 static gboolean
 read_block (AprTableSource *self, AprTableText *text, GCancellable *cancellable, GError **error)
 {
-  gboolean has_room;
   gsize cut = 0;
 
   if (self->finished)
     return FALSE;
 
-  has_room = make_room (text, MAX (BLOCK_SIZE, 2 * self->rest_length));
-  text->length = 0;
+  if (!make_room (text, MAX (BLOCK_SIZE, 2 * self->rest.length)))
+    return fail_without_memory (error);
   text->n_taken = 0;
   text->too_long = FALSE;
-  if (has_room && self->rest_length > 0)
-    memcpy (text->text, self->rest, self->rest_length);
-  text->length = self->rest_length;
-  while (has_room && !self->finished && cut == 0)
+  if (self->rest.length > 0)
+    memcpy (text->text, self->rest.text, self->rest.length);
+  text->length = self->rest.length;
+  while (!self->finished && cut == 0)
     {
       gsize n_wanted;
       gsize n_read;
@@ -345,8 +364,10 @@ read_block (AprTableSource *self, AprTableText *text, GCancellable *cancellable,
           self->finished = text->too_long;
           if (text->too_long)
             return TRUE;
-          has_room = make_room (text, 2 * text->size);
-          continue;
+          if (make_room (text, 2 * text->size))
+            continue;
+          keep_all (self, text);
+          return fail_without_memory (error);
         }
       n_wanted = text->size - text->length;
       read = g_input_stream_read_all (self->stream, text->text + text->length, n_wanted, &n_read, cancellable,
@@ -355,19 +376,14 @@ read_block (AprTableSource *self, AprTableText *text, GCancellable *cancellable,
       if (!read)
         {
           /* After it has been cancelled, reading can go on. */
-          keep_rest (self, text, 0);
+          keep_all (self, text);
           return FALSE;
         }
       self->finished = n_read < n_wanted;
       cut = self->finished ? text->length : find_last_row (text->text, text->length);
     }
-  if (!has_room)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "no memory for so much data");
-      return FALSE;
-    }
-
-  keep_rest (self, text, cut);
+  if (!keep_rest (self, text, cut))
+    return fail_without_memory (error);
   if (cut == 0)
     return FALSE;
 
