@@ -29,7 +29,8 @@ struct _Producer
   int status;                                    /* of what follows the batches */
 
   guint n_made;
-  guint n_alive; /* structures that are not released yet */
+  gboolean ended; /* what comes then is not said: nobody may ask */
+  guint n_alive;  /* structures that are not released yet */
 };
 
 static void
@@ -89,8 +90,10 @@ get_next (AprArrowArrayStream *self, AprArrowArray *batch)
   guint n_before = producer->n_made * (guint) producer->n_rows;
   gint64 i;
 
+  g_assert_false (producer->ended);
   if (producer->n_made == producer->n_batches)
     {
+      producer->ended = TRUE;
       *batch = (AprArrowArray){ 0 };
       return producer->status;
     }
@@ -144,6 +147,7 @@ open_stream (Producer *producer)
 {
   producer->n_alive = 1;
   producer->n_made = 0;
+  producer->ended = FALSE;
 
   return (AprArrowArrayStream){ get_schema, get_next, get_last_error, release_stream, producer };
 }

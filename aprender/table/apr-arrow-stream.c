@@ -43,6 +43,7 @@ struct _AprArrowStream
 {
   AprArrowArrayStream stream; /* (owned) */
   AprArrowArray batch;        /* (owned) */
+  gboolean ended;             /* there are no more batches */
   gint64 n_taken;             /* rows of the batch */
   guint64 n_rows;             /* of the batches before it */
   GArray *columns;            /* (owned) of AprArrowColumn: all of the stream's */
@@ -346,7 +347,7 @@ check_batch (AprArrowStream *self, GError **error)
 static gboolean
 read_batch (AprArrowStream *self, GCancellable *cancellable, GError **error)
 {
-  while (self->n_taken == self->batch.length)
+  while (self->n_taken == self->batch.length && !self->ended)
     {
       self->n_rows += (guint64) self->batch.length;
       self->n_taken = 0;
@@ -357,6 +358,7 @@ read_batch (AprArrowStream *self, GCancellable *cancellable, GError **error)
       if (self->batch.release == NULL)
         {
           self->batch = (AprArrowArray){ 0 };
+          self->ended = TRUE;
           return TRUE;
         }
       if (!check_batch (self, error))
