@@ -449,7 +449,8 @@ run (char **arguments, gpointer data)
 
   fputs (summary, stdout);
   /* After the summary, also where both go to one pipe. */
-  fflush (stdout);
+  if (!apr_tool_flush (stdout, "standard output", &error))
+    return apr_tool_fail (error);
   warning = apr_tool_describe_rounding (prediction_rounding);
   if (warning != NULL)
     fprintf (stderr, "aprender: %s\n", warning);

@@ -507,6 +507,30 @@ test_file_too_large (void)
 }
 
 static void
+test_full_disk (void)
+{
+  g_autofree char *wrapper = g_strdup (g_getenv ("APR_TOOL_WRAPPER"));
+  g_autofree char *redirected =
+    g_strdup_printf ("sh -c '\"$@\" > /dev/full' sh %s", wrapper != NULL ? wrapper : "");
+
+  g_test_summary ("A summary that cannot be written is a failure, with the reason.");
+
+  if (!g_file_test ("/dev/full", G_FILE_TEST_EXISTS))
+    {
+      g_test_skip ("there is no /dev/full");
+      return;
+    }
+  tool_write ("data.csv", "x,y\n1,3\n2,5\n3,8\n", -1);
+  g_setenv ("APR_TOOL_WRAPPER", redirected, TRUE);
+  tool_assert_fails ("fit data.csv -t y -o m.safetensors", NULL, 0,
+                     "standard output: No space left on device");
+  if (wrapper != NULL)
+    g_setenv ("APR_TOOL_WRAPPER", wrapper, TRUE);
+  else
+    g_unsetenv ("APR_TOOL_WRAPPER");
+}
+
+static void
 test_locale (void)
 {
   g_autofree char *folder = tool_get_path ("");
@@ -544,6 +568,7 @@ add_tests (void)
   g_test_add_func ("/tool/fit/weights", test_weights);
   g_test_add_func ("/tool/fit/same-file", test_same_file);
   g_test_add_func ("/tool/fit/file-too-large", test_file_too_large);
+  g_test_add_func ("/tool/fit/full-disk", test_full_disk);
   g_test_add_func ("/tool/fit/locale", test_locale);
 }
 
