@@ -53,7 +53,7 @@ static const AprToolOption options_of_plot[] = {
 /* All samples of the table: what a plot shows needs them at once. */
 typedef struct
 {
-  GByteArray *arrays[APR_PLOT_N_TENSORS];
+  GPtrArray *blocks[APR_PLOT_N_TENSORS]; /* (element-type AprTensor) as they are read */
   gsize n_rows;
   AprTensor *tensors[APR_PLOT_N_TENSORS]; /* the weights and the rows are nullable */
 } Data;
@@ -65,41 +65,57 @@ data_clear (Data *self)
 
   for (i = 0; i < APR_PLOT_N_TENSORS; i++)
     {
-      g_clear_pointer (&self->arrays[i], g_byte_array_unref);
+      g_clear_pointer (&self->blocks[i], g_ptr_array_unref);
       g_clear_pointer (&self->tensors[i], apr_tensor_unref);
     }
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Data, data_clear)
 
+/* Makes one tensor of the blocks of a kind, if there are any. */
 static gboolean
-append (GByteArray *array, AprTensor *tensor, GError **error)
+join (Data *self, guint kind, const char *name, GError **error)
 {
-  gsize size;
-  const guint8 *bytes = g_bytes_get_data (apr_tensor_get_bytes (tensor), &size);
+  GPtrArray *blocks = self->blocks[kind];
+  g_autoptr (GBytes) bytes = NULL;
+  AprTensor *first;
+  gsize shape[2] = { self->n_rows };
+  gsize n_dims;
+  gsize n = 0;
+  guint8 *data;
+  guint i;
 
-  if (size > G_MAXUINT32 / 2 - array->len)
+  if (blocks->len == 0)
+    return TRUE;
+
+  first = blocks->pdata[0];
+  shape[1] = apr_tensor_get_shape (first, &n_dims)[n_dims - 1];
+  for (i = 0; i < blocks->len; i++)
+    n += g_bytes_get_size (apr_tensor_get_bytes (blocks->pdata[i]));
+  data = g_try_malloc (MAX (n, 1));
+  if (data == NULL)
     {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
-                   "the table has too many numbers for a plot: 2 GB of them");
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "%s: no memory for so much data", name);
       return FALSE;
     }
-  g_byte_array_append (array, bytes, (guint) size);
+  bytes = g_bytes_new_take (data, n);
+  for (i = 0; i < blocks->len; i++)
+    {
+      gsize size;
+      gconstpointer block = g_bytes_get_data (apr_tensor_get_bytes (blocks->pdata[i]), &size);
 
-  return TRUE;
-}
+      if (size > 0)
+        memcpy (data, block, size);
+      data += size;
+    }
+  self->tensors[kind] = apr_tensor_new_from_bytes (apr_tensor_get_dtype (first), shape, n_dims, bytes, error);
+  g_ptr_array_set_size (blocks, 0);
 
-static void
-take_tensor (Data *self, guint kind, AprDType dtype, gsize n_columns, gboolean matrix)
-{
-  const gsize shape[2] = { self->n_rows, n_columns };
-  g_autoptr (GBytes) bytes = g_byte_array_free_to_bytes (g_steal_pointer (&self->arrays[kind]));
-
-  self->tensors[kind] = apr_tensor_new_from_bytes (dtype, shape, matrix ? 2 : 1, bytes, NULL);
+  return self->tensors[kind] != NULL;
 }
 
 static gboolean
-read_data (Data *self, AprTableReader *reader, gsize n_features, gsize n_targets, GError **error)
+read_data (Data *self, AprTableReader *reader, GError **error)
 {
   AprToolProgress progress = apr_tool_progress_start ();
   g_autoptr (GError) local_error = NULL;
@@ -107,16 +123,13 @@ read_data (Data *self, AprTableReader *reader, gsize n_features, gsize n_targets
   guint i;
 
   for (i = 0; i < APR_PLOT_N_TENSORS; i++)
-    self->arrays[i] = g_byte_array_new ();
+    self->blocks[i] = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_tensor_unref);
   while (local_error == NULL && apr_plot_read_samples (reader, samples, NULL, &local_error))
     {
       self->n_rows += apr_tensor_get_shape (samples[APR_PLOT_X], NULL)[0];
       for (i = 0; i < APR_PLOT_N_TENSORS; i++)
-        {
-          if (samples[i] != NULL && local_error == NULL)
-            append (self->arrays[i], samples[i], &local_error);
-          g_clear_pointer (&samples[i], apr_tensor_unref);
-        }
+        if (samples[i] != NULL)
+          g_ptr_array_add (self->blocks[i], samples[i]);
       apr_tool_progress_show (&progress, reader);
     }
   apr_tool_progress_end (&progress);
@@ -130,12 +143,9 @@ read_data (Data *self, AprTableReader *reader, gsize n_features, gsize n_targets
     }
 
   apr_tool_table_report_dropped (reader);
-  take_tensor (self, APR_PLOT_X, APR_DTYPE_F64, n_features, TRUE);
-  take_tensor (self, APR_PLOT_Y, APR_DTYPE_F64, n_targets, n_targets > 1);
-  if (self->arrays[APR_PLOT_WEIGHTS]->len > 0)
-    take_tensor (self, APR_PLOT_WEIGHTS, APR_DTYPE_F64, 1, FALSE);
-  if (self->arrays[APR_PLOT_ROWS]->len > 0)
-    take_tensor (self, APR_PLOT_ROWS, APR_DTYPE_I64, 1, FALSE);
+  for (i = 0; i < APR_PLOT_N_TENSORS; i++)
+    if (!join (self, i, apr_table_reader_get_name (reader), error))
+      return FALSE;
 
   return TRUE;
 }
@@ -378,14 +388,13 @@ load (Data *data, const char *path, AprLinearRegression *model, const PlotOption
 {
   AprEstimator *estimator = APR_ESTIMATOR (model);
   g_autoptr (AprTableReader) reader = apr_tool_table_open (path, &options->table, error);
-  gsize n_targets = apr_estimator_get_n_targets (estimator);
 
   if (reader == NULL || !apr_tool_table_select_model (reader, estimator, error) ||
       !apr_tool_table_select_targets (reader, estimator, options->targets, error))
     return FALSE;
   apr_table_reader_set_weight (reader, options->weight);
 
-  return read_data (data, reader, apr_estimator_get_n_features (estimator), n_targets, error);
+  return read_data (data, reader, error);
 }
 
 static AprToolStatus
