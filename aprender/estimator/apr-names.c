@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/estimator/apr-model-file-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
 
@@ -37,19 +38,28 @@ compare_names (gconstpointer a, gconstpointer b)
 }
 
 /* By sorting: names come from files too, and a file can choose names that all hash alike. */
-static const char *
-find_duplicate (const char *const *names, gsize n)
+static gboolean
+check_different (const char *const *names, gsize n, const char *what, GError **error)
 {
-  g_autofree const char **sorted = g_memdup2 (names, n * sizeof (const char *));
+  g_autofree const char **sorted = apr_memory_new (n, sizeof *sorted, "names", error);
   gsize i;
 
+  if (sorted == NULL)
+    return FALSE;
+
+  for (i = 0; i < n; i++)
+    sorted[i] = names[i];
   if (n > 1)
-    qsort (sorted, n, sizeof (const char *), compare_names);
+    qsort (sorted, n, sizeof *sorted, compare_names);
   for (i = 1; i < n; i++)
     if (g_strcmp0 (sorted[i - 1], sorted[i]) == 0)
-      return sorted[i];
+      {
+        g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "Two %ss have the name “%s”", what,
+                     sorted[i]);
+        return FALSE;
+      }
 
-  return NULL;
+  return TRUE;
 }
 
 gboolean
@@ -57,7 +67,6 @@ apr_names_check (const char *const *names, AprNames kind, GError **error)
 {
   gsize n = names != NULL ? g_strv_length ((char **) names) : 0;
   const char *what = kinds[kind].what;
-  const char *duplicate;
   gsize i;
 
   for (i = 0; i < n; i++)
@@ -68,12 +77,7 @@ apr_names_check (const char *const *names, AprNames kind, GError **error)
         return FALSE;
       }
 
-  duplicate = find_duplicate (names, n);
-  if (duplicate == NULL)
-    return TRUE;
-
-  g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES, "Two %ss have the name “%s”", what, duplicate);
-  return FALSE;
+  return check_different (names, n, what, error);
 }
 
 gboolean

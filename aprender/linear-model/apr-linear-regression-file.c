@@ -277,26 +277,30 @@ static gboolean
 load_dependent (AprLinearResults *results, GHashTable *metadata, gsize n_features, GError **error)
 {
   const char *text = g_hash_table_lookup (metadata, KEY_DEPENDENT_FEATURES);
-  g_auto (GStrv) numbers = NULL;
+  const char *next = text;
   guint64 least = 0;
-  gsize i;
 
   if (text == NULL)
     return TRUE;
 
   results->dependent = g_array_new (FALSE, FALSE, sizeof (gsize));
-  numbers = g_strsplit (text, ",", -1);
-  for (i = 0; numbers[i] != NULL; i++)
+  while (*next != '\0')
     {
+      gsize length = strcspn (next, ",");
+      char digits[21] = ""; /* of any 64 bits */
       guint64 number;
       gsize feature;
 
+      if (length < sizeof digits)
+        memcpy (digits, next, length);
       if (least >= n_features ||
-          !g_ascii_string_to_unsigned (numbers[i], 10, least, n_features - 1, &number, NULL))
+          !g_ascii_string_to_unsigned (digits, 10, least, n_features - 1, &number, NULL) ||
+          g_str_equal (next + length, ","))
         return fail_metadata (KEY_DEPENDENT_FEATURES, text, error);
       feature = (gsize) number;
       least = number + 1;
       g_array_append_val (results->dependent, feature);
+      next += length + (next[length] == ',');
     }
 
   return TRUE;

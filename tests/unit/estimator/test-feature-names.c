@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
 
+/* The linker sends the library's calls of this function here: whether they find memory. */
+gpointer __real_apr_memory_new (gsize n, gsize size, const char *what, GError **error);
+gpointer __wrap_apr_memory_new (gsize n, gsize size, const char *what, GError **error);
+
+static gint no_memory;
+
+gpointer
+__wrap_apr_memory_new (gsize n, gsize size, const char *what, GError **error)
+{
+  /* So many bytes that they cannot be counted: nobody is asked for them. */
+  return __real_apr_memory_new (g_atomic_int_get (&no_memory) ? G_MAXSIZE : n, MAX (size, 2), what, error);
+}
+
 /* The names of features as a property, which whatever sets properties can set: it cannot be refused, so the fit
  * checks it. */
 
@@ -210,6 +223,19 @@ test_dependent (Fixture *fixture, gconstpointer data)
   g_assert_cmpstrv (dependent, names + 1);
 }
 
+static void
+test_no_memory (void)
+{
+  g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_atomic_int_set (&no_memory, TRUE);
+  g_assert_false (apr_cross_products_set_feature_names (state, names, &error));
+  g_atomic_int_set (&no_memory, FALSE);
+  g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+  g_assert_null (apr_cross_products_get_feature_names (state));
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -222,6 +248,7 @@ main (int argc, char *argv[])
   ADD ("fitted", test_fitted);
   ADD ("dependent", test_dependent);
 #undef ADD
+  g_test_add_func ("/feature-names/no-memory", test_no_memory);
 
   return g_test_run ();
 }
