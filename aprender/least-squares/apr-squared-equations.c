@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/least-squares/apr-minimum-norm-private.h"
 
+#include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/least-squares/apr-refinement-private.h"
 
@@ -24,7 +25,7 @@ typedef struct
 {
   AprSquaredEquations *self;
   const AprRun *run;
-  mpz_t *g;      /* n x rank */
+  AprIntegerTable g; /* n x rank */
   gint64 *words; /* (nullable) the same transposed, where a sum of products has at most 127 bits and a sign */
 } Squaring;
 
@@ -64,7 +65,7 @@ square_rows (gpointer data, gsize part, gsize n_parts)
         if (squaring->words != NULL)
           multiply_words (squaring, i, j, sum);
         for (k = 0; k < self->n && squaring->words == NULL; k++)
-          mpz_addmul (sum, squaring->g[k * rank + i], squaring->g[k * rank + j]);
+          mpz_addmul (sum, squaring->g.numbers[k * rank + i], squaring->g.numbers[k * rank + j]);
         apr_products_set_integer (&self->products, i, j, sum);
       }
   mpz_clear (sum);
@@ -77,41 +78,45 @@ square (AprSquaredEquations *self, const AprRun *run)
   const AprNormalEquations *equations = self->equations;
   const AprProducts *products = equations->products;
   gsize rank = equations->n_independent;
-  Squaring squaring = { self, run, apr_integers_new (self->n * rank), NULL };
-  g_autofree gint64 *words = NULL;
+  Squaring squaring = { self, run };
   gsize max_bits = 0;
   gsize sum_bits;
   gsize i;
   gsize j;
   mpz_t value;
 
+  if (!apr_integer_table_init (&squaring.g, self->n * rank, products->n_limbs * GMP_NUMB_BITS, run))
+    return FALSE;
+
+  mpz_init (value);
   for (i = 0; i < self->n && !apr_run_is_cancelled (run); i++)
     for (j = 0; j < rank; j++)
       {
-        apr_products_get_integer (products, self->features[i], equations->independent[j],
-                                  squaring.g[i * rank + j]);
-        max_bits = MAX (max_bits, mpz_sizeinbase (squaring.g[i * rank + j], 2));
+        apr_products_get_integer (products, self->features[i], equations->independent[j], value);
+        apr_integer_table_set (&squaring.g, i * rank + j, value);
+        max_bits = MAX (max_bits, mpz_sizeinbase (value, 2));
       }
 
   sum_bits = 2 * max_bits + g_bit_storage (self->n);
   if (!apr_products_init_zeros (&self->products, rank, products->n_targets,
                                 MAX (products->n_limbs, sum_bits / GMP_NUMB_BITS + 1), run))
     {
-      apr_integers_free (squaring.g, self->n * rank);
+      mpz_clear (value);
+      apr_pages_free (squaring.g.numbers);
       return FALSE;
     }
   if (sum_bits < 128)
     {
-      words = squaring.words = g_new (gint64, self->n * rank);
-      for (i = 0; i < self->n; i++)
+      squaring.words = apr_run_new_pages (run, self->n * rank, sizeof *squaring.words, FALSE);
+      for (i = 0; i < self->n && squaring.words != NULL; i++)
         for (j = 0; j < rank; j++)
-          words[j * self->n + i] = mpz_get_si (squaring.g[i * rank + j]);
+          squaring.words[j * self->n + i] = mpz_get_si (squaring.g.numbers[i * rank + j]);
     }
   apr_parallel_run (square_rows, &squaring, run->n_threads,
                     10 * (double) rank * (double) rank * (double) self->n);
-  apr_integers_free (squaring.g, self->n * rank);
+  apr_pages_free (squaring.g.numbers);
+  apr_pages_free (squaring.words);
 
-  mpz_init (value);
   for (i = 0; i < products->n_targets; i++)
     for (j = 0; j < rank; j++)
       {

@@ -21,10 +21,11 @@ __wrap_g_malloc_n (gsize n, gsize size)
   return __real_g_malloc_n (n, size);
 }
 
-/* So many features that a vector of them is small beside a matrix. */
+/* So many features that a vector of them is small beside a matrix; and so is what sums take for some hundred rows. */
 #define MANY_ROWS 160
 #define MANY_FEATURES 130
 #define LARGE (MANY_FEATURES * MANY_FEATURES * 4)
+#define LARGE_BESIDE_SUMS (MANY_FEATURES * MANY_FEATURES * 6)
 
 static void
 test_square (gconstpointer user_data)
@@ -51,9 +52,10 @@ test_square (gconstpointer user_data)
   x = matrix_new (MANY_ROWS, MANY_FEATURES, x_values);
   y = vector_new (MANY_ROWS, y_values);
 
-  g_atomic_int_set (&max_size, LARGE);
+  g_atomic_int_set (&max_size, LARGE_BESIDE_SUMS);
   g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
   g_assert_no_error (error);
+  g_atomic_int_set (&max_size, LARGE);
   statistics =
     apr_linear_regression_get_robust_statistics (model, x, y, NULL, APR_COVARIANCE_HC3, 0, NULL, &error);
   g_assert_no_error (error);
@@ -62,14 +64,59 @@ test_square (gconstpointer user_data)
   g_assert_true (isfinite (apr_regression_statistics_get_f_statistic (statistics)));
 }
 
+/* Half of the features are the others in another unit, which is so far away that doubles do not tell the solution. */
+static void
+test_dependent (void)
+{
+  const gsize half = MANY_FEATURES / 2;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (80);
+  g_autofree double *x_values = g_new (double, MANY_ROWS *MANY_FEATURES);
+  double y_values[MANY_ROWS];
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprTensor) coefficients = NULL;
+  g_autoptr (GError) error = NULL;
+  gboolean fitted = FALSE;
+  gint matrix;
+  gsize i;
+
+  for (i = 0; i < MANY_ROWS * MANY_FEATURES; i++)
+    x_values[i] = i % MANY_FEATURES < half ? g_rand_double (rand) : ldexp (x_values[i - half], 200);
+  for (i = 0; i < MANY_ROWS; i++)
+    y_values[i] = g_rand_double (rand);
+  x = matrix_new (MANY_ROWS, MANY_FEATURES, x_values);
+  y = vector_new (MANY_ROWS, y_values);
+
+  g_atomic_int_set (&max_size, LARGE_BESIDE_SUMS);
+  for (matrix = 0, fails_once = FALSE; !fitted; matrix++)
+    {
+      g_atomic_int_set (&n_matrices, matrix);
+      fitted = apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error);
+      if (!fitted)
+        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+      g_clear_error (&error);
+    }
+  g_atomic_int_set (&n_matrices, G_MAXINT);
+  g_atomic_int_set (&max_size, G_MAXINT);
+  g_test_message ("%d matrices", matrix);
+
+  /* Of minimum norm: the coefficients have the ratios of the units. */
+  g_assert_cmpint (apr_linear_regression_get_rank (model), ==, (gint64) half);
+  g_object_get (model, "coefficients", &coefficients, NULL);
+  for (i = 0; i < half; i++)
+    g_assert_cmpfloat (apr_tensor_get_double (coefficients, half + i, NULL), ==,
+                       ldexp (apr_tensor_get_double (coefficients, i, NULL), 200));
+}
+
 /* Few samples, some of which are there twice. */
 static void
 test_wide (void)
 {
   enum
   {
-    N_ALL = 160,
-    N_DIFFERENT = 150,
+    N_ALL = 140,
+    N_DIFFERENT = 130,
     N_WIDE = 700
   };
   g_autoptr (GRand) rand = g_rand_new_with_seed (79);
@@ -103,7 +150,7 @@ test_wide (void)
   different = matrix_new (N_DIFFERENT, N_WIDE, x_values);
   targets = vector_new (N_DIFFERENT, y_values);
 
-  g_atomic_int_set (&max_size, N_DIFFERENT * N_DIFFERENT * 5);
+  g_atomic_int_set (&max_size, LARGE_BESIDE_SUMS);
   for (matrix = 0, fails_once = FALSE; !fitted; matrix++)
     {
       g_atomic_int_set (&n_matrices, matrix);
@@ -130,6 +177,7 @@ main (int argc, char *argv[])
 
   g_test_add_data_func ("/linear-regression-large/far", GSIZE_TO_POINTER (0), test_square);
   g_test_add_data_func ("/linear-regression-large/near", GSIZE_TO_POINTER (1), test_square);
+  g_test_add_func ("/linear-regression-large/dependent", test_dependent);
   g_test_add_func ("/linear-regression-large/wide", test_wide);
 
   return g_test_run ();
