@@ -520,7 +520,7 @@ accept_connections (gpointer data)
 
 /* Each thread has a daemon of its own, rather than all a pool's, so that stopping can wait for each. */
 static gboolean
-start_daemons (AprServeServer *self)
+start_daemons (AprServeServer *self, GError **error)
 {
   while (self->daemons->len < self->limits.n_threads)
     {
@@ -533,11 +533,57 @@ start_daemons (AprServeServer *self)
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 
       if (daemon == NULL)
-        return FALSE;
+        {
+          g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "libmicrohttpd does not start: %s",
+                       g_strerror (errno));
+          return FALSE;
+        }
       g_ptr_array_add (self->daemons, daemon);
     }
 
   return TRUE;
+}
+
+/* The pool has all its threads from the start: a request that is given to one without any would wait for ever. */
+static gboolean
+start_pool (AprServeServer *self, GError **error)
+{
+  GError *pool_error = NULL;
+
+  /* There is a pool even where it has fewer threads. */
+  self->pool = g_thread_pool_new (answer_long, self, (int) self->limits.n_threads, TRUE, &pool_error);
+  if (pool_error == NULL)
+    return TRUE;
+
+  g_propagate_prefixed_error (error, pool_error,
+                              "There are fewer than %u threads for long requests: ", self->limits.n_threads);
+  return FALSE;
+}
+
+/* Begins to accept connections. */
+static gboolean
+start_accepting (AprServeServer *self, const GArray *listeners, GError **error)
+{
+  GPollFD polled = { 0 };
+  guint i;
+
+  if (!g_cancellable_make_pollfd (self->stopping, &polled))
+    {
+      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "There is no file for an event: %s",
+                   g_strerror (errno));
+      return FALSE;
+    }
+  g_array_append_val (self->polled, polled);
+  for (i = 0; i < listeners->len; i++)
+    {
+      polled = (GPollFD){ .fd = g_array_index (listeners, AprServeListener, i).fd, .events = G_IO_IN };
+      g_array_append_val (self->polled, polled);
+    }
+  self->accepting = g_thread_try_new ("serve-accept", accept_connections, self, error);
+  if (self->accepting == NULL)
+    g_prefix_error (error, "There is no thread that accepts connections: ");
+
+  return self->accepting != NULL;
 }
 
 AprServeServer *
@@ -547,8 +593,6 @@ apr_serve_server_start (AprServeHandler *handler,
                         GError **error)
 {
   AprServeServer *self = g_new0 (AprServeServer, 1);
-  GPollFD polled = { 0 };
-  guint i;
 
   self->handler = handler;
   self->limits = *limits;
@@ -559,23 +603,12 @@ apr_serve_server_start (AprServeHandler *handler,
   self->polled = g_array_new (FALSE, FALSE, sizeof (GPollFD));
   if (self->limits.n_threads == 0)
     self->limits.n_threads = MAX (MIN_THREADS, apr_processors_count ());
-  self->pool = g_thread_pool_new (answer_long, self, (int) self->limits.n_threads, FALSE, NULL);
 
-  if (!start_daemons (self) || !g_cancellable_make_pollfd (self->stopping, &polled))
+  if (!start_pool (self, error) || !start_daemons (self, error) || !start_accepting (self, listeners, error))
     {
-      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "libmicrohttpd does not start: %s",
-                   g_strerror (errno));
       apr_serve_server_stop (self);
       return NULL;
     }
-
-  g_array_append_val (self->polled, polled);
-  for (i = 0; i < listeners->len; i++)
-    {
-      polled = (GPollFD){ .fd = g_array_index (listeners, AprServeListener, i).fd, .events = G_IO_IN };
-      g_array_append_val (self->polled, polled);
-    }
-  self->accepting = g_thread_new ("serve-accept", accept_connections, self);
 
   return self;
 }

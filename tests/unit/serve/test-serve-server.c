@@ -209,6 +209,66 @@ test_no_memory (Fixture *fixture, gconstpointer data)
   apr_serve_server_stop (server);
 }
 
+/* And of these: as if there were a thread no more. */
+GThreadPool *
+__real_g_thread_pool_new (GFunc function, gpointer data, int max_threads, gboolean exclusive, GError **error);
+GThreadPool *
+__wrap_g_thread_pool_new (GFunc function, gpointer data, int max_threads, gboolean exclusive, GError **error);
+GThread *__real_g_thread_try_new (const char *name, GThreadFunc function, gpointer data, GError **error);
+GThread *__wrap_g_thread_try_new (const char *name, GThreadFunc function, gpointer data, GError **error);
+
+static gboolean has_no_pool;
+static gboolean has_no_thread;
+
+/* Only an exclusive pool has its threads from the start. GLib gives one that has fewer, too. */
+GThreadPool *
+__wrap_g_thread_pool_new (GFunc function, gpointer data, int max_threads, gboolean exclusive, GError **error)
+{
+  if (has_no_pool && exclusive)
+    g_set_error_literal (error, G_THREAD_ERROR, G_THREAD_ERROR_AGAIN, "no thread for the pool");
+
+  return __real_g_thread_pool_new (function, data, max_threads, exclusive, has_no_pool ? NULL : error);
+}
+
+GThread *
+__wrap_g_thread_try_new (const char *name, GThreadFunc function, gpointer data, GError **error)
+{
+  if (!has_no_thread)
+    return __real_g_thread_try_new (name, function, data, error);
+
+  g_set_error_literal (error, G_THREAD_ERROR, G_THREAD_ERROR_AGAIN, "no thread at all");
+  return NULL;
+}
+
+static void
+assert_no_server (Fixture *fixture, const char *message)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (apr_serve_server_start (&fixture->handler, fixture->listeners, &limits, &error));
+  g_assert_error (error, G_THREAD_ERROR, G_THREAD_ERROR_AGAIN);
+  g_assert_cmpstr (error->message, ==, message);
+}
+
+/* Without the threads that a server needs it does not start, rather than leave requests without an answer. */
+static void
+test_no_threads (Fixture *fixture, gconstpointer data)
+{
+  AprServeServer *server;
+  g_autoptr (GSocketConnection) connection = NULL;
+
+  has_no_pool = TRUE;
+  assert_no_server (fixture, "There are fewer than 4 threads for long requests: no thread for the pool");
+  has_no_pool = FALSE;
+  has_no_thread = TRUE;
+  assert_no_server (fixture, "There is no thread that accepts connections: no thread at all");
+  has_no_thread = FALSE;
+  server = start (fixture);
+  connection = ask (fixture);
+  assert_answered (connection);
+  apr_serve_server_stop (server);
+}
+
 /* Whoever connects while no server runs is answered by the next one, as systemd promises for a restart. */
 static void
 test_wait_for_next (Fixture *fixture, gconstpointer data)
@@ -266,6 +326,7 @@ main (int argc, char *argv[])
   g_test_add ("/serve-server/stop-at-once", Fixture, NULL, set_up, test_stop_at_once, tear_down);
   g_test_add ("/serve-server/wait-for-next", Fixture, NULL, set_up, test_wait_for_next, tear_down);
   g_test_add ("/serve-server/no-memory", Fixture, NULL, set_up, test_no_memory, tear_down);
+  g_test_add ("/serve-server/no-threads", Fixture, NULL, set_up, test_no_threads, tear_down);
   g_test_add ("/serve-server/close-few-at-a-time", Fixture, NULL, set_up, test_close_few_at_a_time,
               tear_down);
 
