@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "aprender/base/apr-strings-private.h"
+
 #define REPEATED(byte) (G_GUINT64_CONSTANT (0x0101010101010101) * (byte))
 #define HIGH_BITS REPEATED (0x80)
 
@@ -279,6 +281,18 @@ scan_escape (AprJsonCursor *self, gunichar *c, GError **error)
   return TRUE;
 }
 
+/* Appends to @unescaped unless it is NULL. */
+static gboolean
+append (GString *unescaped, const char *text, gsize length, GError **error)
+{
+  if (unescaped == NULL)
+    return TRUE;
+  if (!apr_string_reserve (unescaped, length, error))
+    return FALSE;
+  g_string_append_len (unescaped, text, (gssize) length);
+  return TRUE;
+}
+
 /* Decodes consecutive escapes, as many as fit the buffer, and appends the result to @unescaped unless it is NULL. */
 static gboolean
 scan_escapes (AprJsonCursor *self, GString *unescaped, GError **error)
@@ -295,9 +309,7 @@ scan_escapes (AprJsonCursor *self, GString *unescaped, GError **error)
       size += (gsize) g_unichar_to_utf8 (c, portion + size);
     }
   while (size <= PORTION_SIZE - 4 && self->position < self->end && *self->position == '\\');
-  if (unescaped != NULL)
-    g_string_append_len (unescaped, portion, (gssize) size);
-  return TRUE;
+  return append (unescaped, portion, size, error);
 }
 
 /* Reads a string up to its closing quote, and appends it to @unescaped unless that is NULL. */
@@ -309,8 +321,8 @@ scan_string_tail (AprJsonCursor *self, GString *unescaped, GError **error)
       const char *plain = self->position;
 
       self->position = skip_plain (plain, self->end);
-      if (unescaped != NULL)
-        g_string_append_len (unescaped, plain, self->position - plain);
+      if (!append (unescaped, plain, (gsize) (self->position - plain), error))
+        return FALSE;
       if (self->position == self->end)
         return apr_json_cursor_expected (self, "a closing quote", error);
       if (*self->position == '"')
@@ -353,8 +365,8 @@ apr_json_cursor_scan_string (AprJsonCursor *self, AprJsonString *string, GError 
       if (self->scratch == NULL)
         self->scratch = g_string_new (NULL);
       g_string_truncate (self->scratch, 0);
-      g_string_append_len (self->scratch, text, self->position - text);
-      if (!scan_string_tail (self, self->scratch, error))
+      if (!append (self->scratch, text, (gsize) (self->position - text), error) ||
+          !scan_string_tail (self, self->scratch, error))
         return FALSE;
       string->text = self->scratch->str;
       string->length = self->scratch->len;
@@ -588,8 +600,38 @@ apr_json_cursor_describe (const AprJsonCursor *self)
     }
 }
 
+typedef struct
+{
+  char **strings; /* NULL-terminated */
+  gsize n;
+  gsize max; /* including the NULL */
+} Strings;
+
 static gboolean
-scan_string_elements (AprJsonCursor *self, GPtrArray *elements, GError **error)
+add_string (Strings *self, const AprJsonString *string, GError **error)
+{
+  gboolean full = self->n + 1 == self->max;
+  /* They are fewer than the bytes of the text, so that this cannot overflow. */
+  char **strings = full ? g_try_renew (char *, self->strings, 2 * self->max) : self->strings;
+  char *copy = strings != NULL ? g_try_malloc (string->length + 1) : NULL;
+
+  if (strings != NULL)
+    *self = (Strings){ strings, self->n, full ? 2 * self->max : self->max };
+  if (copy == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
+                   "There is no memory for more than %" G_GSIZE_FORMAT " strings", self->n);
+      return FALSE;
+    }
+  memcpy (copy, string->text, string->length);
+  copy[string->length] = '\0';
+  strings[self->n++] = copy;
+  strings[self->n] = NULL;
+  return TRUE;
+}
+
+static gboolean
+scan_strings (AprJsonCursor *self, Strings *strings, GError **error)
 {
   if (!apr_json_cursor_take (self, '['))
     return apr_json_cursor_expected (self, "an array of strings", error);
@@ -603,7 +645,8 @@ scan_string_elements (AprJsonCursor *self, GPtrArray *elements, GError **error)
         return FALSE;
       if (string.escaped && memchr (string.text, '\0', string.length) != NULL)
         return apr_json_cursor_fail (self, APR_SAFETENSORS_ERROR_NAME, error, "a string with a NUL");
-      g_ptr_array_add (elements, g_strndup (string.text, string.length));
+      if (!add_string (strings, &string, error))
+        return FALSE;
     }
   while (apr_json_cursor_take (self, ','));
   if (!apr_json_cursor_take (self, ']'))
@@ -620,27 +663,27 @@ scan_string_elements (AprJsonCursor *self, GPtrArray *elements, GError **error)
  * Parses an array of strings, such as the names of a model's features.
  *
  * Fails with %APR_SAFETENSORS_ERROR_ENCODING if the text is not UTF-8, with %APR_SAFETENSORS_ERROR_NAME if a string
- * contains a NUL, and with %APR_SAFETENSORS_ERROR_SYNTAX if the text is not one array of strings.
+ * contains a NUL, with %APR_SAFETENSORS_ERROR_SYNTAX if the text is not one array of strings, and with
+ * %APR_ERROR_NO_MEMORY if there is no memory for them.
  *
  * Returns: (transfer full) (array zero-terminated=1): the strings, unescaped
  */
 char **
 apr_json_scan_string_array (const char *text, gsize length, GError **error)
 {
-  g_autoptr (GPtrArray) elements = g_ptr_array_new_with_free_func (g_free);
+  Strings strings = { g_new0 (char *, 16), 0, 16 };
   AprJsonCursor cursor;
   gsize bad_byte;
   gboolean succeeded;
 
   apr_json_cursor_init (&cursor, "JSON", text, length);
-  if (!apr_json_is_utf8 (cursor.start, length, &bad_byte))
+  succeeded = apr_json_is_utf8 (cursor.start, length, &bad_byte);
+  if (!succeeded)
     {
       cursor.position += bad_byte;
       apr_json_cursor_fail (&cursor, APR_SAFETENSORS_ERROR_ENCODING, error, "not UTF-8");
-      return NULL;
     }
-  succeeded = scan_string_elements (&cursor, elements, error);
-  if (succeeded)
+  else if ((succeeded = scan_strings (&cursor, &strings, error)))
     {
       apr_json_cursor_skip_space (&cursor);
       if (cursor.position != cursor.end)
@@ -648,7 +691,6 @@ apr_json_scan_string_array (const char *text, gsize length, GError **error)
     }
   apr_json_cursor_clear (&cursor);
   if (!succeeded)
-    return NULL;
-  g_ptr_array_add (elements, NULL);
-  return (char **) g_ptr_array_steal (elements, NULL);
+    g_clear_pointer (&strings.strings, g_strfreev);
+  return strings.strings;
 }

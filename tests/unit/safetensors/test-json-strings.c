@@ -430,6 +430,91 @@ test_string_array_refused (void)
     }
 }
 
+/* The linker sends the scanner's calls of these functions here, of which all fail from the nth on. */
+gpointer __real_g_try_malloc (gsize size);
+gpointer __wrap_g_try_malloc (gsize size);
+gpointer __real_g_try_realloc (gpointer memory, gsize size);
+gpointer __wrap_g_try_realloc (gpointer memory, gsize size);
+gpointer __real_g_try_realloc_n (gpointer memory, gsize n, gsize size);
+gpointer __wrap_g_try_realloc_n (gpointer memory, gsize n, gsize size);
+
+static guint n_calls;
+static guint n_good = G_MAXUINT;
+
+gpointer
+__wrap_g_try_malloc (gsize size)
+{
+  return n_calls++ < n_good ? __real_g_try_malloc (size) : NULL;
+}
+
+gpointer
+__wrap_g_try_realloc (gpointer memory, gsize size)
+{
+  return n_calls++ < n_good ? __real_g_try_realloc (memory, size) : NULL;
+}
+
+gpointer
+__wrap_g_try_realloc_n (gpointer memory, gsize n, gsize size)
+{
+  return n_calls++ < n_good ? __real_g_try_realloc_n (memory, n, size) : NULL;
+}
+
+/* Escapes, and plain text before, between and behind them. */
+static void
+test_string_without_memory (void)
+{
+  g_autofree char *plain = g_strnfill (1000, 'a');
+  g_autofree char *text = g_strconcat ("\"", plain, "\\n", plain, plain, "\\n", plain, "\"", NULL);
+  AprJsonString string;
+  gboolean succeeded = FALSE;
+
+  for (n_good = 0; !succeeded; n_good++)
+    {
+      g_autoptr (GError) error = NULL;
+      AprJsonCursor cursor;
+
+      n_calls = 0;
+      apr_json_cursor_init (&cursor, "text", text, strlen (text));
+      succeeded = apr_json_cursor_scan_string (&cursor, &string, &error);
+      g_assert_cmpuint (n_calls, ==, n_good + !succeeded);
+      if (succeeded)
+        g_assert_cmpuint (string.length, ==, 4002);
+      else
+        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+      apr_json_cursor_clear (&cursor);
+    }
+  /* So often, and not for each part. */
+  g_assert_cmpuint (n_good - 1, ==, 2);
+  n_good = G_MAXUINT;
+}
+
+static void
+test_string_array_without_memory (void)
+{
+  g_autoptr (GString) text = g_string_new ("[\"\\n\"");
+  g_auto (GStrv) strings = NULL;
+  guint i;
+
+  for (i = 1; i < 100; i++)
+    g_string_append_printf (text, ",\"%u\"", i);
+  g_string_append_c (text, ']');
+  for (n_good = 0; strings == NULL; n_good++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      n_calls = 0;
+      strings = apr_json_scan_string_array (text->str, text->len, &error);
+      if (strings == NULL)
+        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+    }
+  /* For each string, and for longer lists of them. */
+  g_assert_cmpuint (n_good - 1, >, 100);
+  g_assert_cmpuint (g_strv_length (strings), ==, 100);
+  g_assert_cmpstr (strings[0], ==, "\n");
+  g_assert_cmpstr (strings[99], ==, "99");
+  n_good = G_MAXUINT;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -447,6 +532,8 @@ main (int argc, char **argv)
   g_test_add_func ("/json-scanner/display", test_display);
   g_test_add_func ("/json-scanner/string-array", test_string_array);
   g_test_add_func ("/json-scanner/string-array/refused", test_string_array_refused);
+  g_test_add_func ("/json-scanner/string/without-memory", test_string_without_memory);
+  g_test_add_func ("/json-scanner/string-array/without-memory", test_string_array_without_memory);
 
   return g_test_run ();
 }
