@@ -157,6 +157,7 @@ apr_serve_handle (AprServeHandler *self, const AprServeRequest *request, AprServ
   response->allow = NULL;
   response->body = g_string_sized_new (128);
   response->parts = NULL;
+  response->own_size = 0;
   response->n_rows = 0;
   if (!apr_serve_is_authorized (self, request->path, request->authorization))
     apr_serve_response_fail (response, 401, "E_UNAUTHORIZED", APR_SERVE_UNAUTHORIZED);

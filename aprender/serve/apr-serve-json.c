@@ -160,6 +160,13 @@ apr_serve_json_scan_text (AprJsonCursor *self, const char *field, GError **error
                    field);
       return NULL;
     }
+  if (string.length > APR_SERVE_MAX_TEXT)
+    {
+      g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NAME,
+                   "%s: expected at most %d bytes, got %" G_GSIZE_FORMAT, field, APR_SERVE_MAX_TEXT,
+                   string.length);
+      return NULL;
+    }
 
   return g_strndup (string.text, string.length);
 }

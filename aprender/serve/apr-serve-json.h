@@ -39,7 +39,10 @@ gboolean apr_serve_json_scan_members (
 gboolean
 apr_serve_json_scan_request (AprJsonCursor *self, AprServeMember *members, guint n_members, GError **error);
 
-/* Reads a string; @field is what it is called in messages. */
+/* The longest text that a request may have for a name or an identifier, in bytes. */
+#define APR_SERVE_MAX_TEXT 4096
+
+/* Reads a string of at most APR_SERVE_MAX_TEXT bytes; @field is what it is called in messages. */
 char *apr_serve_json_scan_text (AprJsonCursor *self, const char *field, GError **error);
 
 /* What the next value is, for messages, such as “null” or “a string”, or its first bytes. */

@@ -4,8 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-strings-private.h"
 #include "aprender/serve/apr-serve-json.h"
 #include "aprender/table/apr-decimal-private.h"
+
+/* More than there is in an answer between two numbers, or behind the last. */
+#define MAX_BETWEEN 256
 
 static gboolean
 parse_level (const char *interval, double *level, GError **error)
@@ -95,6 +99,8 @@ apr_serve_predictions_append (
                    apr_dtype_to_string (dtype));
       return FALSE;
     }
+  if (!apr_string_reserve (json, APR_NUMBER_SIZE + MAX_BETWEEN, error))
+    return FALSE;
   apr_serve_json_append_number (json, value, dtype);
 
   return apr_serve_request_check_room (self->request, json->len, error);

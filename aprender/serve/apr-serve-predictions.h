@@ -23,7 +23,8 @@ gboolean apr_serve_predictions_make (AprServePredictions *self,
                                      const char *interval,
                                      GError **error);
 
-/* Appends one number of @values, which are some of these. Fails where JSON cannot hold it, or there is no room. */
+/* Appends one number of @values, which are some of these. Fails where JSON cannot hold it, or there is no room or
+ * no memory. */
 gboolean apr_serve_predictions_append (
   const AprServePredictions *self, GString *json, AprTensor *values, gsize index, GError **error);
 

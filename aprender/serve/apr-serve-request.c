@@ -22,6 +22,7 @@ apr_serve_response_clear (AprServeResponse *self)
   if (self->body != NULL)
     g_string_free (g_steal_pointer (&self->body), TRUE);
   g_clear_pointer (&self->parts, g_ptr_array_unref);
+  self->own_size = 0;
 }
 
 void

@@ -29,8 +29,9 @@ typedef struct
   const char *content_type; /* (unowned) static */
   const char *allow;        /* (nullable) (unowned) static: the method that the route knows */
   GString *body;            /* (owned) */
-  GPtrArray *parts; /* (owned) (nullable) of GBytes that answers share, which are sent in the body's place */
-  gsize n_rows;     /* how many were predicted */
+  GPtrArray *parts;         /* (owned) (nullable) of GBytes, which are sent in the body's place */
+  gsize own_size;           /* bytes of parts that this answer does not share with others */
+  gsize n_rows;             /* how many were predicted */
 } AprServeResponse;
 
 /* Whether an answer of at least @size bytes may be made, which is asked while it grows: a short request may have a long

@@ -29,6 +29,14 @@ fail (const AprServeRows *self, GError **error, const char *field, const char *f
   return FALSE;
 }
 
+static gboolean
+fail_memory (GError **error, gsize size)
+{
+  g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
+               "There is no memory for names of features: %" G_GSIZE_FORMAT " bytes", size);
+  return FALSE;
+}
+
 /* For a message, as a name may be long. */
 static char *
 show_name (const AprServeModel *model, gsize column)
@@ -145,7 +153,11 @@ find_column (AprServeRows *self,
   if (*column < model->n_features && apr_serve_json_equal (key, model->feature_names[*column]))
     return TRUE;
 
-  name = g_strndup (key->text, key->length);
+  name = g_try_malloc (key->length + 1);
+  if (name == NULL)
+    return fail_memory (error, key->length + 1);
+  memcpy (name, key->text, key->length);
+  name[key->length] = '\0';
   shown = apr_json_display (key->text, key->length);
   if (strlen (name) != key->length || !apr_serve_model_find_column (model, name, column))
     {
@@ -186,7 +198,9 @@ scan_object (
                  ": the model “%s” has no names of features: write a list of %" G_GSIZE_FORMAT " numbers",
                  model->name, model->n_features);
   if (self->last_row == NULL)
-    self->last_row = g_new0 (gsize, model->n_features);
+    self->last_row = g_try_new0 (gsize, model->n_features);
+  if (self->last_row == NULL)
+    return fail_memory (error, model->n_features * sizeof (gsize));
 
   if (!apr_json_cursor_take (cursor, '}'))
     {
@@ -288,11 +302,15 @@ apr_serve_rows_scan (
 }
 
 AprTensor *
-apr_serve_rows_to_tensor (const AprServeRows *self, const AprServeModel *model, GError **error)
+apr_serve_rows_to_tensor (AprServeRows *self, const AprServeModel *model, GError **error)
 {
   gsize shape[2] = { self->n_rows, model->n_features };
+  AprTensor *tensor =
+    apr_tensor_new_from_doubles (self->values, self->n_rows * model->n_features, shape, 2, error);
 
-  return apr_tensor_new_from_doubles (self->values, self->n_rows * model->n_features, shape, 2, error);
+  g_clear_pointer (&self->values, g_free);
+
+  return tensor;
 }
 
 void

@@ -27,8 +27,8 @@ gboolean apr_serve_rows_scan (
 gboolean apr_serve_rows_scan_row (
   AprServeRows *self, AprJsonCursor *cursor, const AprServeModel *model, const char *field, GError **error);
 
-/* Makes a tensor of them, [n_rows, n_features]. */
-AprTensor *apr_serve_rows_to_tensor (const AprServeRows *self, const AprServeModel *model, GError **error);
+/* Makes a tensor of them, [n_rows, n_features], and forgets their numbers, which take as much memory. */
+AprTensor *apr_serve_rows_to_tensor (AprServeRows *self, const AprServeModel *model, GError **error);
 
 void apr_serve_rows_clear (AprServeRows *self);
 

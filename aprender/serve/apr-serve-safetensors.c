@@ -8,6 +8,9 @@
 /* What Hugging Face serves such files as. */
 #define CONTENT_TYPE "application/octet-stream"
 
+/* What is read of a longer header could take much memory. */
+#define MAX_HEADER_SIZE (1024 * 1024)
+
 gboolean
 apr_serve_is_safetensors (const AprServeRequest *request)
 {
@@ -28,7 +31,9 @@ static AprTensor *
 read_x (const AprServeRequest *request, GError **error)
 {
   g_autoptr (GBytes) bytes = g_bytes_new_static (request->body, request->body_size);
-  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, error);
+  g_autoptr (AprSafetensorsReader) reader =
+    g_initable_new (APR_TYPE_SAFETENSORS_READER, NULL, error, "bytes", bytes, "max-header-size",
+                    (guint64) MAX_HEADER_SIZE, NULL);
   const char *const *names;
 
   if (reader == NULL)
@@ -43,7 +48,7 @@ read_x (const AprServeRequest *request, GError **error)
 }
 
 static gboolean
-append_file (const AprServePredictions *predictions, GString *body, GError **error)
+add_file (const AprServePredictions *predictions, AprServeResponse *response, GError **error)
 {
   g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
   g_autoptr (GBytes) bytes = NULL;
@@ -56,7 +61,8 @@ append_file (const AprServePredictions *predictions, GString *body, GError **err
   bytes = apr_safetensors_writer_write_to_bytes (writer, error);
   if (bytes == NULL || !apr_serve_request_check_room (predictions->request, g_bytes_get_size (bytes), error))
     return FALSE;
-  g_string_append_len (body, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes));
+  apr_serve_response_add_part (response, bytes);
+  response->own_size = g_bytes_get_size (bytes);
 
   return TRUE;
 }
@@ -71,7 +77,7 @@ apr_serve_predict_safetensors (const AprServeModel *model,
   g_autoptr (AprTensor) x = read_x (request, &error);
 
   if (x == NULL || !apr_serve_predictions_make (&predictions, request, model, x, request->interval, &error) ||
-      !append_file (&predictions, response->body, &error))
+      !add_file (&predictions, response, &error))
     {
       apr_serve_response_fail_with (response, error);
       return;

@@ -304,7 +304,7 @@ handle (AprServeServer *self, Request *request)
   apr_serve_handle (self->handler, &request->asked, &response);
   drop_body (self, request);
   request->response = response;
-  request->capacity = response.body->allocated_len;
+  request->capacity = response.body->allocated_len + response.own_size;
   __atomic_add_fetch (&self->n_bytes, (gssize) request->capacity, __ATOMIC_RELAXED);
 }
 

@@ -278,6 +278,8 @@ scan_parameters (Inference *self, const char *parameters, GError **error)
   interval.value = self->cursor.position;
   if (!apr_serve_json_scan_number (&self->cursor, &level))
     return fail (error, "parameters.interval: expected a number");
+  if (self->cursor.position - interval.value > APR_SERVE_MAX_TEXT)
+    return fail (error, "parameters.interval: expected a number of at most %d bytes", APR_SERVE_MAX_TEXT);
   g_free (self->interval);
   self->interval = g_strndup (interval.value, (gsize) (self->cursor.position - interval.value));
 

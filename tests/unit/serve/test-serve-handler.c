@@ -271,6 +271,11 @@ test_room_for_file (Fixture *fixture, gconstpointer data)
   request.max_answer = 1000;
   apr_serve_handle (&fixture->handler, &request, &response);
   g_assert_cmpuint (response.status, ==, 200);
+  /* The file is not copied, but counts. */
+  g_assert_nonnull (response.parts);
+  g_assert_cmpuint (response.parts->len, ==, 1);
+  g_assert_cmpuint (response.body->len, ==, 0);
+  g_assert_cmpuint (response.own_size, ==, g_bytes_get_size (g_ptr_array_index (response.parts, 0)));
   apr_serve_response_clear (&response);
 }
 

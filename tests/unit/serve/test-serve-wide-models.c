@@ -10,16 +10,46 @@
 
 #define N_BITS 18
 
-/* The linker sends the server's calls of this function here. */
+/* The linker sends the server's and the library's calls of these functions here, of which all fail from the nth on. */
+gpointer __real_g_try_malloc (gsize size);
+gpointer __wrap_g_try_malloc (gsize size);
+gpointer __real_g_try_malloc0_n (gsize n, gsize size);
+gpointer __wrap_g_try_malloc0_n (gsize n, gsize size);
+gpointer __real_g_try_realloc (gpointer memory, gsize size);
+gpointer __wrap_g_try_realloc (gpointer memory, gsize size);
 gpointer __real_g_try_realloc_n (gpointer memory, gsize n, gsize size);
 gpointer __wrap_g_try_realloc_n (gpointer memory, gsize n, gsize size);
 
-static gboolean has_no_memory;
+static guint n_calls;
+static guint n_good = G_MAXUINT;
+static guint n_texts; /* calls to make a text longer */
+static guint n_names; /* calls to copy one, or to note which there were */
+
+gpointer
+__wrap_g_try_malloc (gsize size)
+{
+  n_names++;
+  return n_calls++ < n_good ? __real_g_try_malloc (size) : NULL;
+}
+
+gpointer
+__wrap_g_try_malloc0_n (gsize n, gsize size)
+{
+  n_names++;
+  return n_calls++ < n_good ? __real_g_try_malloc0_n (n, size) : NULL;
+}
+
+gpointer
+__wrap_g_try_realloc (gpointer memory, gsize size)
+{
+  n_texts++;
+  return n_calls++ < n_good ? __real_g_try_realloc (memory, size) : NULL;
+}
 
 gpointer
 __wrap_g_try_realloc_n (gpointer memory, gsize n, gsize size)
 {
-  return has_no_memory ? NULL : __real_g_try_realloc_n (memory, n, size);
+  return n_calls++ < n_good ? __real_g_try_realloc_n (memory, n, size) : NULL;
 }
 
 typedef struct
@@ -217,34 +247,131 @@ test_short_errors (Fixture *fixture, gconstpointer data)
     }
 }
 
-/* Others are answered still. */
+/* Wherever a request finds no memory, it is told so; then there is memory again, and the same request is answered. */
 static void
 test_no_memory (Fixture *fixture, gconstpointer data)
 {
   static const struct
   {
     const char *path;
-    const char *body;
+    const char *before;
+    const char *row;
+    guint n_rows;
+    const char *after;
+    guint n_texts; /* at least */
+    guint n_names;
   } requests[] = {
-    { "/predict", "{\"features\":[[3,4],[5,6]]}" },
-    { "/v2/models/small/infer",
-      "{\"inputs\":[{\"name\":\"x\",\"shape\":[2,2],\"datatype\":\"FP64\",\"data\":[3,4,5,6]}]}" },
+    { "/predict", "{\"features\":[", "[3,4]", 1, "]}", 0, 0 },
+    { "/predict", "{\"features\":[", "[3,4]", 500, "]}", 2, 0 },
+    { "/predict", "{\"features\":[", "{\"b\":4,\"a\":3}", 1, "]}", 0, 3 },
+    { "/predict", "{\"features\":[", "[3,4]", 1,
+      "],\"\\u0061 name so long that it does not fit where escapes are replaced at first, of some 100 "
+      "bytes\":0}",
+      1, 0 },
+    { "/predict/batch", "{\"instances\":[", "[3,4]", 500, "]}", 5, 0 },
+    { "/v2/models/small/infer", "{\"inputs\":[{\"shape\":[500,2],\"datatype\":\"FP64\",\"data\":[", "3,4",
+      500, "]}]}", 2, 0 },
   };
   gsize i;
+  guint j;
 
   add (fixture, "small", "[\"a\",\"b\"]", 2);
   for (i = 0; i < G_N_ELEMENTS (requests); i++)
     {
+      g_autoptr (GString) body = g_string_new (requests[i].before);
+
+      for (j = 0; j < requests[i].n_rows; j++)
+        g_string_append_printf (body, "%s%s", j > 0 ? "," : "", requests[i].row);
+      g_string_append (body, requests[i].after);
+      for (n_good = 0;; n_good++)
+        {
+          AprServeResponse response;
+          gboolean all_good;
+
+          n_calls = n_texts = n_names = 0;
+          response = ask (fixture, "POST", requests[i].path, body->str);
+          all_good = n_calls <= n_good;
+          g_assert_cmpuint (response.status, ==, all_good ? 200 : 503);
+          if (!all_good && strstr (response.body->str, "\"code\":\"E_NO_MEMORY\"}") == NULL)
+            g_error ("%s", response.body->str);
+          apr_serve_response_clear (&response);
+          if (all_good)
+            break;
+        }
+      n_good = G_MAXUINT;
+      g_assert_cmpuint (n_texts, >=, requests[i].n_texts);
+      g_assert_cmpuint (n_names, >=, requests[i].n_names);
+    }
+}
+
+#define INFER "{\"inputs\":[{\"shape\":[1,2],\"datatype\":\"FP64\",\"data\":[3,4]}]"
+
+/* Texts that are copied, or numbers, are no longer than anybody needs. */
+static void
+test_long_texts (Fixture *fixture, gconstpointer data)
+{
+  static const char infer[] = "/v2/models/small/infer";
+  g_autofree char *fits = g_strnfill (4096, 'a');
+  g_autofree char *zeros = g_strnfill (4096, '0');
+  const struct
+  {
+    const char *path;
+    const char *before;
+    const char *text;
+    const char *after;
+    guint status;
+    const char *part;
+  } cases[] = {
+    { infer, INFER ",\"id\":\"", fits, "\"}", 200, "\"data\":[4]" },
+    { infer, INFER ",\"id\":\"b", fits, "\"}", 400, "\"id: expected at most 4096 bytes, got 4097\"" },
+    { "/predict", "{\"features\":[3,4],\"model_id\":\"", fits, "\"}", 404, "there is no model “aaa" },
+    { "/predict", "{\"features\":[3,4],\"model_id\":\"b", fits, "\"}", 400,
+      "\"model_id: expected at most 4096 bytes, got 4097\"" },
+    { infer, INFER ",\"id\":\"\",\"parameters\":{\"interval\":0.9", zeros, "}}", 400,
+      "\"parameters.interval: expected a number of at most 4096 bytes\"" },
+  };
+  gsize i;
+
+  add (fixture, "small", "[\"a\",\"b\"]", 2);
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *body = g_strconcat (cases[i].before, cases[i].text, cases[i].after, NULL);
+      AprServeResponse response = ask (fixture, "POST", cases[i].path, body);
+
+      if (strstr (response.body->str, cases[i].part) == NULL)
+        g_error ("“%s” is not in “%s”", cases[i].part, response.body->str);
+      g_assert_cmpuint (response.status, ==, cases[i].status);
+      apr_serve_response_clear (&response);
+    }
+}
+
+/* As there is one tensor to read of a file, its header need not be long. */
+static void
+test_long_header (Fixture *fixture, gconstpointer data)
+{
+  const double zeros[2] = { 0 };
+  const gsize shape[] = { 1, 2 };
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autoptr (AprTensor) x = apr_tensor_new_from_doubles (zeros, 2, shape, 2, NULL);
+  guint i;
+
+  add (fixture, "small", "[\"a\",\"b\"]", 2);
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "X", x, NULL));
+  for (i = 0; i < 2; i++)
+    {
+      g_autofree char *text = g_strnfill ((i + 1) * 1000 * 1000, 'a');
+      g_autoptr (GBytes) bytes = NULL;
+      AprServeRequest request = { .method = "POST",
+                                  .path = "/predict",
+                                  .content_type = "application/octet-stream" };
       AprServeResponse response;
 
-      has_no_memory = TRUE;
-      response = ask (fixture, "POST", requests[i].path, requests[i].body);
-      has_no_memory = FALSE;
-      g_assert_cmpuint (response.status, ==, 503);
-      g_assert_nonnull (strstr (response.body->str, "There is no memory for so many numbers"));
-      apr_serve_response_clear (&response);
-      response = ask (fixture, "POST", requests[i].path, requests[i].body);
-      g_assert_cmpuint (response.status, ==, 200);
+      g_assert_true (apr_safetensors_writer_set_metadata (writer, "a", text, NULL));
+      bytes = apr_safetensors_writer_write_to_bytes (writer, NULL);
+      request.body = g_bytes_get_data (bytes, &request.body_size);
+      apr_serve_handle (&fixture->handler, &request, &response);
+      g_assert_cmpuint (response.status, ==, i == 0 ? 200 : 400);
+      g_assert_true (i == 0 || strstr (response.body->str, "1048576") != NULL);
       apr_serve_response_clear (&response);
     }
 }
@@ -256,6 +383,8 @@ main (int argc, char **argv)
   g_test_add ("/serve/wide-models/colliding-names", Fixture, NULL, set_up, test_colliding_names, tear_down);
   g_test_add ("/serve/wide-models/shared-answers", Fixture, NULL, set_up, test_shared_answers, tear_down);
   g_test_add ("/serve/wide-models/short-errors", Fixture, NULL, set_up, test_short_errors, tear_down);
+  g_test_add ("/serve/wide-models/long-texts", Fixture, NULL, set_up, test_long_texts, tear_down);
+  g_test_add ("/serve/wide-models/long-header", Fixture, NULL, set_up, test_long_header, tear_down);
   g_test_add ("/serve/wide-models/no-memory", Fixture, NULL, set_up, test_no_memory, tear_down);
 
   return g_test_run ();
