@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/serve/apr-serve-model.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aprender/serve/apr-serve-json.h"
 #include "aprender/serve/apr-serve-page.h"
@@ -68,24 +71,81 @@ apr_serve_model_find_column (const AprServeModel *self, const char *name, gsize 
   return TRUE;
 }
 
+static gboolean
+fail_errno (GError **error)
+{
+  g_set_error_literal (error, G_IO_ERROR, g_io_error_from_errno (errno), g_strerror (errno));
+
+  return FALSE;
+}
+
+/* Reads all bytes of an open file. */
+static gboolean
+read_fd (int fd, struct stat *file, GBytes **bytes, GError **error)
+{
+  g_autofree char *contents = NULL;
+  gsize size = 0;
+  gssize n;
+
+  if (fstat (fd, file) != 0)
+    return fail_errno (error);
+  if (S_ISDIR (file->st_mode))
+    {
+      errno = EISDIR;
+      return fail_errno (error);
+    }
+  if (!S_ISREG (file->st_mode))
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE, "Not a regular file");
+      return FALSE;
+    }
+  contents = file->st_size < G_MAXSSIZE ? g_try_malloc ((gsize) file->st_size + 1) : NULL;
+  if (contents == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "There is no memory for %" G_GINT64_FORMAT " bytes",
+                   (gint64) file->st_size);
+      return FALSE;
+    }
+  while (size < (gsize) file->st_size && (n = read (fd, contents + size, (gsize) file->st_size - size)) != 0)
+    if (n > 0)
+      size += (gsize) n;
+    else if (errno != EINTR)
+      return fail_errno (error);
+  *bytes = g_bytes_new_take (g_steal_pointer (&contents), size);
+
+  return TRUE;
+}
+
+/* Does not wait for whoever may write into a pipe. Nor is the file mapped: one that is cut short under a mapping would
+ * end the program. */
+static GBytes *
+read_file (const char *path, struct stat *file, GError **error)
+{
+  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  GBytes *bytes = NULL;
+
+  if (fd < 0)
+    {
+      fail_errno (error);
+      return NULL;
+    }
+  read_fd (fd, file, &bytes, error);
+  close (fd);
+
+  return bytes;
+}
+
 static AprServeModel *
 load_model (const char *name, const char *path, guint64 generation, GError **error)
 {
   g_autofree char *display_name = g_filename_display_name (path);
-  g_autofree char *contents = NULL;
-  g_autoptr (GBytes) bytes = NULL;
+  struct stat file;
+  g_autoptr (GBytes) bytes = read_file (path, &file, error);
   g_autoptr (AprTensor) coefficients = NULL;
   AprLinearRegression *regression;
   AprServeModel *self;
-  struct stat file = { 0 };
-  gsize size;
 
-  (void) stat (path, &file);
-  /* Not mapped: a file that is cut short under a mapping would end the program. */
-  if (!g_file_get_contents (path, &contents, &size, error))
-    return NULL;
-  bytes = g_bytes_new_take (g_steal_pointer (&contents), size);
-  regression = apr_linear_regression_from_bytes (bytes, error);
+  regression = bytes != NULL ? apr_linear_regression_from_bytes (bytes, error) : NULL;
   if (regression == NULL)
     {
       g_prefix_error (error, "%s: ", display_name);

@@ -173,24 +173,26 @@ serve (char **arguments, const ServeOptions *options, AprToolStatus *status, GEr
   g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
   AprServeServer *server;
 
-  /* Before anybody is told that the program is there. */
-  g_unix_signal_add (SIGTERM, quit, loop);
-  g_unix_signal_add (SIGINT, quit, loop);
   g_array_set_clear_func (listeners, apr_serve_listener_clear);
   *status = APR_TOOL_FAILED;
   if (!add_models (models, arguments, error))
     return FALSE;
-  if (!open_listeners (listeners, options->listen, error))
-    {
-      if (g_error_matches (*error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT))
-        *status = APR_TOOL_USAGE;
-      return FALSE;
-    }
   if (options->token_file != NULL)
     {
       handler.token = token = read_token (options->token_file, error);
       if (token == NULL)
         return FALSE;
+    }
+
+  /* Before anybody can connect, but not while files are read: the loop, which looks at signals, does not run then, and
+   * a file may take for ever. */
+  g_unix_signal_add (SIGTERM, quit, loop);
+  g_unix_signal_add (SIGINT, quit, loop);
+  if (!open_listeners (listeners, options->listen, error))
+    {
+      if (g_error_matches (*error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT))
+        *status = APR_TOOL_USAGE;
+      return FALSE;
     }
   server = apr_serve_server_start (&handler, listeners, &limits, error);
   if (server == NULL)

@@ -91,6 +91,22 @@ def test_broken(folder):
         wait_for_prediction(program, 13.5)
 
 
+def test_no_file(folder):
+    """What is no regular file is not waited for: nobody may ever write into a pipe."""
+    path = make(folder)
+    os.mkfifo(f'{path}.fifo')
+    refused = subprocess.run([server.TOOL, 'serve', f'{path}.fifo', '--listen', '127.0.0.1:0'], stderr=subprocess.PIPE,
+                             encoding='utf-8', check=False, timeout=server.PATIENCE)
+    assert (refused.returncode, refused.stderr) == (1, f'aprender: {path}.fifo: Not a regular file\n'), refused
+    with Server(path) as program:
+        os.rename(f'{path}.fifo', path)
+        program.wait_for('level=warning .*the old model stays.* error=".*: Not a regular file"')
+        assert program.predict([1, 2, 3]) == 13
+        write_model(path, intercept=1)
+        wait_for_prediction(program, 13.5)
+        assert program.stop() == 0
+
+
 def test_signal(folder):
     """A file behind a link that leads elsewhere, as in a container, is loaded again when somebody says so."""
     make(folder, 'one')
@@ -154,4 +170,5 @@ def test_folder_is_gone(folder):
         assert program.predict([1, 2, 3]) == 13
 
 
-server.run([test_other_features, test_replaced, test_links, test_broken, test_signal, test_under_load, test_folder_is_gone])
+server.run([test_other_features, test_replaced, test_links, test_broken, test_no_file, test_signal, test_under_load,
+            test_folder_is_gone])

@@ -8,6 +8,7 @@ import fcntl
 import os
 import signal
 import struct
+import subprocess
 import termios
 import time
 
@@ -157,4 +158,26 @@ def test_time_is_over(folder, listen):
         assert_ends(program)
 
 
-server.run([test_kept_connections, test_new_connections, test_parts, test_parts_that_were_read, test_time_is_over])
+def test_before_it_serves(folder):
+    """Nothing is to be answered yet while the token is read, here of a pipe into which nobody writes."""
+    token = os.path.join(folder, 'token')
+    os.mkfifo(token)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = subprocess.Popen([server.TOOL, 'serve', make(folder), '--listen', '127.0.0.1:0', '--token-file', token])
+        writer = None
+        while writer is None:
+            assert process.poll() is None
+            # Only where somebody reads.
+            with contextlib.suppress(OSError):
+                writer = os.open(token, os.O_WRONLY | os.O_NONBLOCK)
+            time.sleep(0.001)
+        try:
+            process.send_signal(number)
+            assert process.wait(timeout=server.PATIENCE) == -number
+        finally:
+            process.kill()
+            os.close(writer)
+
+
+server.run([test_kept_connections, test_new_connections, test_parts, test_parts_that_were_read, test_time_is_over,
+            test_before_it_serves])
