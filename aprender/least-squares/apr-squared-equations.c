@@ -108,7 +108,8 @@ square (AprSquaredEquations *self, const AprRun *run)
   if (sum_bits < 128)
     {
       squaring.words = apr_run_new_pages (run, self->n * rank, sizeof *squaring.words, FALSE);
-      for (i = 0; i < self->n && squaring.words != NULL; i++)
+      /* Where it was cancelled, not all numbers are there. */
+      for (i = 0; i < self->n && squaring.words != NULL && !apr_run_is_cancelled (run); i++)
         for (j = 0; j < rank; j++)
           squaring.words[j * self->n + i] = mpz_get_si (squaring.g.numbers[i * rank + j]);
     }
