@@ -11,7 +11,10 @@
 /* The Open Inference Protocol's request for predictions: one input, a matrix of numbers. They are JSON, or follow it,
  * as Triton's extension for binary tensors has them; answers are always JSON, which its clients take too. */
 
-/* The whole numbers are those that a double holds without rounding. */
+/* 2^53 - 1: up to here no two whole numbers are the same double. */
+#define MAX_WHOLE G_GUINT64_CONSTANT (9007199254740991)
+#define WITHIN_WHOLE " between -9007199254740991 and 9007199254740991"
+
 static const struct
 {
   const char *name;
@@ -25,11 +28,11 @@ static const struct
   { "INT8", -0x1p7, 0x1p7 - 1, TRUE, APR_DTYPE_I8 },
   { "INT16", -0x1p15, 0x1p15 - 1, TRUE, APR_DTYPE_I16 },
   { "INT32", -0x1p31, 0x1p31 - 1, TRUE, APR_DTYPE_I32 },
-  { "INT64", -0x1p53, 0x1p53, TRUE, APR_DTYPE_I64 },
+  { "INT64", -(double) MAX_WHOLE, (double) MAX_WHOLE, TRUE, APR_DTYPE_I64 },
   { "UINT8", 0, 0x1p8 - 1, TRUE, APR_DTYPE_U8 },
   { "UINT16", 0, 0x1p16 - 1, TRUE, APR_DTYPE_U16 },
   { "UINT32", 0, 0x1p32 - 1, TRUE, APR_DTYPE_U32 },
-  { "UINT64", 0, 0x1p53, TRUE, APR_DTYPE_U64 },
+  { "UINT64", 0, (double) MAX_WHOLE, TRUE, APR_DTYPE_U64 },
 };
 
 /* A request that is being read. */
@@ -131,8 +134,10 @@ scan_element (Inference *self, GError **error)
   if (!(value >= datatypes[self->datatype].min && value <= datatypes[self->datatype].max) ||
       (datatypes[self->datatype].whole && value != floor (value)))
     return fail (
-      error, "inputs[0].data[%" G_GSIZE_FORMAT "]: the number that ends at byte %" G_GSIZE_FORMAT " is no %s",
-      self->n_values, (gsize) (self->cursor.position - self->cursor.start), datatypes[self->datatype].name);
+      error,
+      "inputs[0].data[%" G_GSIZE_FORMAT "]: the number that ends at byte %" G_GSIZE_FORMAT " is no %s%s",
+      self->n_values, (gsize) (self->cursor.position - self->cursor.start), datatypes[self->datatype].name,
+      datatypes[self->datatype].max == (double) MAX_WHOLE ? WITHIN_WHOLE : "");
   if (strcmp (datatypes[self->datatype].name, "FP32") == 0)
     value = (double) (float) value;
   self->values[self->n_values++] = value;
@@ -190,6 +195,29 @@ make_rows (Inference *self, GError **error)
   return self->x != NULL;
 }
 
+/* Checks what binary data hold that a double may not. */
+static gboolean
+check_binary (const Inference *self, GError **error)
+{
+  AprDType dtype = datatypes[self->datatype].dtype;
+  guint64 below = dtype == APR_DTYPE_I64 ? MAX_WHOLE : 0;
+  guint64 bits;
+  gsize i;
+
+  if (dtype != APR_DTYPE_I64 && dtype != APR_DTYPE_U64)
+    return TRUE;
+  for (i = 0; i < self->binary_size / sizeof bits; i++)
+    {
+      memcpy (&bits, self->binary + i * sizeof bits, sizeof bits);
+      /* What is negative comes around. */
+      if (GUINT64_FROM_LE (bits) + below > MAX_WHOLE + below)
+        return fail (error, "inputs[0].data[%" G_GSIZE_FORMAT "]: the number is no %s" WITHIN_WHOLE, i,
+                     datatypes[self->datatype].name);
+    }
+
+  return TRUE;
+}
+
 /* The rows of the bytes after the JSON, which are little-endian as those of a tensor. */
 static gboolean
 take_binary (Inference *self, const char *parameters, GError **error)
@@ -212,6 +240,8 @@ take_binary (Inference *self, const char *parameters, GError **error)
                  " follow the JSON",
                  size, self->binary_size);
 
+  if (!check_binary (self, error))
+    return FALSE;
   self->x = apr_tensor_new_from_bytes (datatypes[self->datatype].dtype, shape, 2, bytes, error);
   return self->x != NULL;
 }

@@ -376,6 +376,72 @@ test_long_header (Fixture *fixture, gconstpointer data)
     }
 }
 
+/* What JSON's readers agree on (RFC 7493, 2.2): beyond, two whole numbers may be one double. */
+static void
+test_whole_numbers (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    const char *datatype;
+    const char *number;
+    guint status;
+  } cases[] = {
+    { "INT64", "9007199254740991", 200 },
+    { "INT64", "-9007199254740991", 200 },
+    { "INT64", "9007199254740992", 400 },
+    { "INT64", "9007199254740993", 400 },
+    { "INT64", "-9007199254740992", 400 },
+    { "INT64", "-9007199254740993", 400 },
+    { "UINT64", "9007199254740991", 200 },
+    { "UINT64", "9007199254740993", 400 },
+    { "UINT64", "0", 200 },
+    { "UINT64", "18446744073709551615", 400 },
+    { "INT64", "-1", 200 },
+    { "INT64", "-9223372036854775808", 400 },
+  };
+  gsize i;
+
+  add (fixture, "small", "[\"a\",\"b\"]", 2);
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *data_of_json =
+        g_strdup_printf ("{\"inputs\":[{\"shape\":[1,2],\"datatype\":\"%s\",\"data\":[0,%s]}]}",
+                         cases[i].datatype, cases[i].number);
+      g_autofree char *head = g_strdup_printf ("{\"inputs\":[{\"shape\":[1,2],\"datatype\":\"%s\","
+                                               "\"parameters\":{\"binary_data_size\":16}}]}",
+                                               cases[i].datatype);
+      g_autofree char *json_length = g_strdup_printf ("%" G_GSIZE_FORMAT, strlen (head));
+      g_autofree char *answer = g_strdup_printf ("\"data\":[%s]}]}", cases[i].number);
+      guint64 bits = cases[i].number[0] == '-' ? (guint64) g_ascii_strtoll (cases[i].number, NULL, 10)
+                                               : g_ascii_strtoull (cases[i].number, NULL, 10);
+      guint64 row[2] = { 0, GUINT64_TO_LE (bits) };
+      g_autoptr (GByteArray) body = g_byte_array_new ();
+      AprServeRequest request = { .method = "POST",
+                                  .path = "/v2/models/small/infer",
+                                  .json_length = json_length };
+      AprServeResponse responses[2];
+      guint k;
+
+      g_byte_array_append (body, (const guint8 *) head, (guint) strlen (head));
+      g_byte_array_append (body, (const guint8 *) row, sizeof row);
+      request.body_size = body->len;
+      g_byte_array_set_size (body, body->len + APR_DECIMAL_PADDING);
+      memset (body->data + request.body_size, 0, APR_DECIMAL_PADDING);
+      request.body = (const char *) body->data;
+      responses[0] = ask (fixture, "POST", request.path, data_of_json);
+      apr_serve_handle (&fixture->handler, &request, &responses[1]);
+      for (k = 0; k < 2; k++)
+        {
+          const char *part =
+            cases[i].status == 200 ? answer : " between -9007199254740991 and 9007199254740991\"";
+
+          if (responses[k].status != cases[i].status || strstr (responses[k].body->str, part) == NULL)
+            g_error ("%s %s: %s", cases[i].datatype, cases[i].number, responses[k].body->str);
+          apr_serve_response_clear (&responses[k]);
+        }
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -385,6 +451,7 @@ main (int argc, char **argv)
   g_test_add ("/serve/wide-models/short-errors", Fixture, NULL, set_up, test_short_errors, tear_down);
   g_test_add ("/serve/wide-models/long-texts", Fixture, NULL, set_up, test_long_texts, tear_down);
   g_test_add ("/serve/wide-models/long-header", Fixture, NULL, set_up, test_long_header, tear_down);
+  g_test_add ("/serve/wide-models/whole-numbers", Fixture, NULL, set_up, test_whole_numbers, tear_down);
   g_test_add ("/serve/wide-models/no-memory", Fixture, NULL, set_up, test_no_memory, tear_down);
 
   return g_test_run ();
