@@ -16,6 +16,7 @@ typedef struct
 {
   guint n_lengths;
   guint n_encodings;
+  guint n_hosts;
   guint64 length;
   char *problem; /* (owned) (nullable) */
 } Framing;
@@ -86,6 +87,8 @@ look_at_header (gpointer data, enum MHD_ValueKind kind, const char *name, const 
     }
   else if (g_ascii_strcasecmp (name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0)
     self->problem = check_length (self, value);
+  else if (g_ascii_strcasecmp (name, MHD_HTTP_HEADER_HOST) == 0 && ++self->n_hosts > 1)
+    self->problem = g_strdup ("Host: expected one");
 
   return self->problem == NULL ? MHD_YES : MHD_NO;
 }
@@ -103,6 +106,19 @@ apr_serve_framing_read (struct MHD_Connection *connection, const char *version, 
     return g_strdup ("Transfer-Encoding: HTTP/1.0 has none");
 
   return framing.problem;
+}
+
+gsize
+apr_serve_framing_find_path (const char *target)
+{
+  gsize host = g_ascii_strncasecmp (target, "http://", 7) == 0 ? 7 : 8;
+  gsize end;
+
+  if (host == 8 && g_ascii_strncasecmp (target, "https://", 8) != 0)
+    return 0;
+  end = host + strcspn (target + host, "/?%");
+
+  return end > host && target[end] != '%' ? end : 0;
 }
 
 gsize

@@ -10,6 +10,10 @@ struct MHD_Connection;
  * different requests. */
 char *apr_serve_framing_read (struct MHD_Connection *connection, const char *version, guint64 *length);
 
+/* Where the path begins in the target of a request, before anything is replaced in it: behind the host where the target
+ * is a whole address, as proxies are sent it (RFC 9112, 3.2.2). */
+gsize apr_serve_framing_find_path (const char *target);
+
 /* Replaces %XX by the byte, as libmicrohttpd does, but for %00, behind which it would see nothing. Returns: the length
  * of the text. */
 gsize apr_serve_framing_unescape (gpointer data, struct MHD_Connection *connection, char *text);

@@ -56,6 +56,7 @@ struct _AprServeServer
 typedef struct
 {
   AprServeConnection *connection;
+  gsize path;     /* where it begins in what libmicrohttpd calls the path */
   gboolean begun; /* whether its headers are there */
   gboolean unauthorized;
   gboolean too_large;
@@ -198,6 +199,7 @@ notice (gpointer data, const char *uri, struct MHD_Connection *connection)
   Request *request = g_new0 (Request, 1);
 
   request->connection = get_connection (connection);
+  request->path = apr_serve_framing_find_path (uri);
   __atomic_store_n (&request->connection->busy, TRUE, __ATOMIC_RELEASE);
 
   return request;
@@ -392,6 +394,9 @@ answer (gpointer data,
   AprServeServer *self = data;
   Request *request = *context;
 
+  path += MIN (request->path, strlen (path));
+  if (*path == '\0')
+    path = "/";
   if (!request->begun)
     return begin (self, connection, path, version, request);
 

@@ -90,6 +90,31 @@ def test_request_ends(folder):
             assert b'"prediction":13' in program.send(request([headers, f'Content-Length: {len(GOOD)}'], GOOD)), headers
 
 
+def test_targets(folder):
+    """RFC 9112, 3.2: a target may be a whole address, as a proxy is sent it, and a request is to one host."""
+    def lines(target, *hosts):
+        return ''.join([f'GET {target} HTTP/1.1\r\n', *(f'Host: {host}\r\n' for host in hosts), 'Connection: close\r\n\r\n']).encode()
+
+    token = os.path.join(folder, 'token')
+    with open(token, 'w', encoding='utf-8') as file:
+        file.write('secret')
+    with Server(make(folder), '--token-file', token) as program:
+        for target, status in (('/health', 200), ('http://x/health', 200), ('HTTP://x:80/health?a=/b', 200),
+                               ('https://x/health', 200), ('http://x', 401), ('http://x?/health', 401), ('http://x/models', 401),
+                               ('http:/health', 401), ('http:///health', 401), ('http://x%2fy/health', 401),
+                               ('ftp://x/health', 401), ('/http://x/health', 401)):
+            answer = program.send(lines(target, 'x'))
+            assert answer.startswith(b'HTTP/1.1 %d ' % status), (target, answer)
+        for hosts in (('x', 'x'), ('x', 'y')):
+            assert parse(program.send(lines('/health', *hosts))) == (400, 'Host: expected one'), hosts
+    with Server(make(folder)) as program:
+        assert b'<h1>aprender</h1>' in program.send(lines('http://x', 'x'))
+        assert parse(program.send(lines('http://x/', 'x', 'x')))[0] == 400
+        infer = b'{"inputs":[{"name":"X","shape":[1,3],"datatype":"FP64","data":[1,2,3]}]}'
+        answer = program.send(request([f'Content-Length: {len(infer)}'], infer, path='http://x/v2/models/pl%61ne/infer?interval='))
+        assert parse(answer)[0] == 400 and b'interval: ' in answer, answer
+
+
 def test_nothing_behind_a_nul(folder):
     with Server(make(folder)) as program:
         infer = b'{"inputs":[{"name":"X","shape":[1,3],"datatype":"FP64","data":[1,2,3]}]}'
@@ -374,6 +399,6 @@ def test_stop_among_refusals(folder):
             assert status == 0, (status, program.log)
 
 
-server.run([test_lengths, test_request_ends, test_nothing_behind_a_nul, test_refused_bodies, test_long_answers,
-            test_unread_pages, test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies, test_long_bodies,
-            test_broken_http, test_pipelined, test_stop, test_stop_among_refusals])
+server.run([test_lengths, test_request_ends, test_targets, test_nothing_behind_a_nul, test_refused_bodies,
+            test_long_answers, test_unread_pages, test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies,
+            test_long_bodies, test_broken_http, test_pipelined, test_stop, test_stop_among_refusals])
