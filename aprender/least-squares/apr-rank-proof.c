@@ -482,8 +482,7 @@ prove_some (gpointer data, gsize part, gsize n_parts)
           limit = self->rank_tolerance * whole * (1 - 0x1p-40);
           /* A clearly negative bound proves nothing: these are not products of samples. */
           self->proven[j] = fabs (most) < limit;
-          self->doubtful[j] =
-            most >= limit && isfinite (most) && most - 2 * (1 - proof->sure_part) * gains[j - begin] < limit;
+          self->doubtful[j] = most >= limit && most - 2 * (1 - proof->sure_part) * gains[j - begin] < limit;
         }
     }
 }
@@ -495,8 +494,7 @@ count_slices (double rank_tolerance, double length)
 {
   double bits = 8 - log2 (rank_tolerance) + 2 * log2 (length);
 
-  return isfinite (bits) ? (gsize) CLAMP (ceil ((bits - FIRST_SLICE) / SLICE_BITS) + 1, 2, MAX_SLICES)
-                         : MAX_SLICES;
+  return (gsize) CLAMP (ceil ((bits - FIRST_SLICE) / SLICE_BITS) + 1, 2, MAX_SLICES);
 }
 
 /* Finds combinations of that many digits, and what they prove. Returns whether they do not prove all, and more digits
@@ -530,7 +528,7 @@ attempt (Combinations *self, const AprRun *run)
       all = all && (self->proven[j] || self->doubtful[j]);
     }
 
-  return any && all && !apr_run_is_cancelled (run);
+  return any && all;
 }
 
 /* @sums and @rows are 0. */

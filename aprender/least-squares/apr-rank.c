@@ -177,8 +177,7 @@ find_rank_in_doubles (AprNormalEquations *self, double doubtful, const AprRun *r
   if (!(self->min_eigenvalue > 4 * self->rank_tolerance))
     {
       clear_rank (self);
-      return n_independent < n && doubtful < MORE_DOUBTFUL && !apr_run_is_cancelled (run) &&
-             find_rank_in_doubles (self, MORE_DOUBTFUL, run);
+      return n_independent < n && doubtful < MORE_DOUBTFUL && find_rank_in_doubles (self, MORE_DOUBTFUL, run);
     }
   if (n_independent < n && !apr_normal_equations_prove_dependence (self, &of_dependence))
     {
