@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <math.h>
+
 #include "aprender/base/apr-run-private.h"
 #include "aprender/cross-products/apr-exact-sums-private.h"
 #include "aprender/least-squares/apr-limbs-private.h"

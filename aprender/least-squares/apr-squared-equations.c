@@ -111,8 +111,7 @@ square (AprSquaredEquations *self, const AprRun *run)
   if (sum_bits < 128)
     {
       squaring.words = apr_run_new_pages (run, self->n * rank, sizeof *squaring.words, FALSE);
-      for (i = 0; i < n_set && squaring.words != NULL;
-           i++) /* GCOVR_EXCL_BR_LINE: linear-regression-large tests it */
+      for (i = 0; i < n_set && squaring.words != NULL; i++) /* GCOVR_EXCL_BR_LINE: there is no memory */
         for (j = 0; j < rank; j++)
           squaring.words[j * self->n + i] = mpz_get_si (squaring.g.numbers[i * rank + j]);
     }

@@ -178,9 +178,9 @@ main (int argc, char *argv[])
   printf ("# kernel %s, %d threads, medians of %d rounds\n", apr_sums_kernel_choose ()->name, N_THREADS,
           N_ROUNDS);
   printf ("# the bound: reading the data once, or cutting each value and multiplying all pairs of columns,\n"
-          "# whichever is longer, in processor time, each at the kernel's best in a near cache\n"
-          "# a word takes %.0f ns from one processor to another and back\n",
-          machine_time_round_trip ());
+          "# whichever is longer, in processor time, each at the kernel's best in a near cache\n");
+  if (g_get_num_processors () > 1)
+    printf ("# a word takes %.0f ns from one processor to another and back\n", machine_time_round_trip ());
   for (i = 0; i < G_N_ELEMENTS (shapes); i++)
     if (argc < 2 || g_str_has_prefix (shapes[i].name, argv[1]))
       {

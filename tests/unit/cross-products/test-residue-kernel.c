@@ -108,10 +108,14 @@ cut (const AprResidueKernel *kernel, const Columns *columns)
                                columns->floats != NULL, PANEL, columns->n_rows };
   gsize size = apr_residue_kernel_get_panel_size (kernel, ROWS);
   Cut self = { NULL, size, g_new (AprResidueRest, ROWS * PANEL), 0 };
+  guint half = columns->moduli.n_moduli / 2;
+  AprResidueModuli share;
 
   self.residues = g_aligned_alloc0 (columns->moduli.n_moduli, size, 64);
   self.n_rests =
     kernel->cut (&columns->moduli, &source, columns->magic, self.residues, self.distance, self.rests);
+  apr_residue_moduli_share (&share, &columns->moduli, half, columns->moduli.n_moduli - half);
+  kernel->cut (&share, &source, columns->magic, self.residues + half * size, self.distance, self.rests);
 
   return self;
 }

@@ -91,18 +91,24 @@ set_up (Fixture *fixture, gconstpointer data)
 }
 
 static void
-tear_down (Fixture *fixture, gconstpointer data)
+clear (Fixture *fixture)
 {
   g_clear_object (&fixture->result);
-  apr_tensor_unref (fixture->x);
-  apr_tensor_unref (fixture->y);
-  apr_tensor_unref (fixture->factors);
-  g_object_unref (fixture->model);
-  g_object_unref (fixture->state);
-  g_object_unref (fixture->statistics);
-  g_bytes_unref (fixture->bytes);
-  g_object_unref (fixture->reader);
-  g_object_unref (fixture->cancellable);
+  g_clear_pointer (&fixture->x, apr_tensor_unref);
+  g_clear_pointer (&fixture->y, apr_tensor_unref);
+  g_clear_pointer (&fixture->factors, apr_tensor_unref);
+  g_clear_object (&fixture->model);
+  g_clear_object (&fixture->state);
+  g_clear_object (&fixture->statistics);
+  g_clear_pointer (&fixture->bytes, g_bytes_unref);
+  g_clear_object (&fixture->reader);
+  g_clear_object (&fixture->cancellable);
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  clear (fixture);
 }
 
 static gboolean
@@ -267,8 +273,9 @@ test_meanwhile (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (n_threads, ==, 1);
   g_cancellable_cancel (fixture->cancellable);
   finish (fixture, test);
-  g_clear_object (&fixture->result);
 
+  /* What the thread still works with is the task's. */
+  clear (fixture);
   g_mutex_lock (&lock);
   released = TRUE;
   g_cond_signal (&released_cond);
