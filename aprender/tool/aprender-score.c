@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "aprender/base/apr-number-private.h"
@@ -27,15 +28,51 @@ static const AprToolOption options_of_score[] = {
   { NULL },
 };
 
+/* @value times two to the power of @exponent, and not negative: squares and sums of what a double holds may be beyond
+ * its range. */
+typedef struct
+{
+  double value;
+  int exponent;
+} Scaled;
+
+static Scaled
+scale (double value)
+{
+  Scaled result = { 0, 0 };
+
+  result.value = frexp (value, &result.exponent);
+  return result;
+}
+
+static Scaled
+multiply (Scaled a, Scaled b)
+{
+  return (Scaled){ a.value * b.value, a.exponent + b.exponent };
+}
+
+static void
+add (Scaled *sum, Scaled term)
+{
+  if (term.value == 0)
+    return;
+  if (sum->value == 0 || term.exponent > sum->exponent)
+    {
+      sum->value = ldexp (sum->value, sum->exponent - term.exponent);
+      sum->exponent = term.exponent;
+    }
+  sum->value += ldexp (term.value, term.exponent - sum->exponent);
+}
+
 /* What is summed over the rows. */
 typedef struct
 {
   AprEstimator *model; /* (unowned) */
   gsize n_targets;
   AprCrossProducts *cross_products;
-  double *squares; /* of the residuals, for each target */
-  double *moduli;
-  double weights;
+  Scaled *squares; /* of the residuals, for each target */
+  Scaled *moduli;
+  Scaled weights;
 } Sums;
 
 static void
@@ -47,6 +84,15 @@ sums_clear (Sums *self)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Sums, sums_clear)
+
+static Scaled
+get_modulus (double truth, double prediction)
+{
+  double difference = fabs (truth - prediction);
+
+  return isfinite (difference) ? scale (difference)
+                               : multiply (scale (fabs (truth / 2 - prediction / 2)), scale (2));
+}
 
 static gboolean
 add_rows (
@@ -62,12 +108,18 @@ add_rows (
 
   for (i = 0; i < n_values; i++)
     {
-      double residual = apr_tensor_get_double (y, i, NULL) - apr_tensor_get_double (predictions, i, NULL);
-      double factor = weight != NULL ? apr_tensor_get_double (weight, i / self->n_targets, NULL) : 1;
+      gsize target = i % self->n_targets;
+      Scaled modulus =
+        get_modulus (apr_tensor_get_double (y, i, NULL), apr_tensor_get_double (predictions, i, NULL));
+      Scaled factor = scale (weight != NULL ? apr_tensor_get_double (weight, i / self->n_targets, NULL) : 1);
+      Scaled weighed = multiply (factor, modulus);
 
-      self->squares[i % self->n_targets] += factor * residual * residual;
-      self->moduli[i % self->n_targets] += factor * fabs (residual);
-      self->weights += i % self->n_targets == 0 ? factor : 0;
+      if (factor.value == 0)
+        continue;
+      add (&self->moduli[target], weighed);
+      add (&self->squares[target], multiply (weighed, modulus));
+      if (target == 0)
+        add (&self->weights, factor);
     }
 
   return TRUE;
@@ -78,7 +130,7 @@ add_table (Sums *self, AprTableReader *reader, GError **error)
 {
   if (!apr_tool_table_read_all (reader, add_rows, self, error))
     return FALSE;
-  if (!(self->weights > 0))
+  if (!(self->weights.value > 0))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "%s: no weight is above 0",
                    apr_table_reader_get_name (reader));
@@ -87,6 +139,24 @@ add_table (Sums *self, AprTableReader *reader, GError **error)
   apr_tool_table_report_dropped (reader);
 
   return TRUE;
+}
+
+static double
+get_root_mean_square (const Sums *self, gsize target)
+{
+  Scaled sum = self->squares[target];
+  int exponent = sum.exponent - self->weights.exponent;
+  int odd = abs (exponent % 2);
+
+  return ldexp (sqrt (ldexp (sum.value / self->weights.value, odd)), (exponent - odd) / 2);
+}
+
+static double
+get_mean_modulus (const Sums *self, gsize target)
+{
+  Scaled sum = self->moduli[target];
+
+  return ldexp (sum.value / self->weights.value, sum.exponent - self->weights.exponent);
 }
 
 static void
@@ -103,8 +173,8 @@ print_text (const Sums *self, char **targets, AprTensor *scores)
                           apr_cross_products_get_n_samples (self->cross_products));
   for (i = 0; i < self->n_targets; i++)
     {
-      const double values[] = { apr_tensor_get_double (scores, i, NULL),
-                                sqrt (self->squares[i] / self->weights), self->moduli[i] / self->weights };
+      const double values[] = { apr_tensor_get_double (scores, i, NULL), get_root_mean_square (self, i),
+                                get_mean_modulus (self, i) };
       g_autofree char *name = apr_tool_escape (targets[i]);
 
       apr_tool_append_padded (text, "target", width);
@@ -136,8 +206,8 @@ print_json (const Sums *self, char **targets, AprTensor *scores)
       json_builder_begin_object (builder);
       apr_tool_json_add_text (builder, "target", targets[i]);
       apr_tool_json_add_number (builder, "r_squared", apr_tensor_get_double (scores, i, NULL));
-      apr_tool_json_add_number (builder, "root_mean_squared_error", sqrt (self->squares[i] / self->weights));
-      apr_tool_json_add_number (builder, "mean_absolute_error", self->moduli[i] / self->weights);
+      apr_tool_json_add_number (builder, "root_mean_squared_error", get_root_mean_square (self, i));
+      apr_tool_json_add_number (builder, "mean_absolute_error", get_mean_modulus (self, i));
       json_builder_end_object (builder);
     }
   json_builder_end_array (builder);
@@ -158,8 +228,8 @@ score (Sums *self, const char *path, const ScoreOptions *options, AprLinearRegre
     return NULL;
   apr_table_reader_set_weight (reader, options->weight);
   self->model = estimator;
-  self->squares = g_new0 (double, self->n_targets);
-  self->moduli = g_new0 (double, self->n_targets);
+  self->squares = g_new0 (Scaled, self->n_targets);
+  self->moduli = g_new0 (Scaled, self->n_targets);
   self->cross_products =
     apr_cross_products_new (apr_estimator_get_n_features (estimator), self->n_targets, error);
   if (self->cross_products == NULL || !add_table (self, reader, error))

@@ -73,6 +73,53 @@ test_weights_of_zero (void)
 }
 
 static void
+test_range (void)
+{
+  /* The numbers as Python's fractions have them; those with weights are by hand, of y = 2.3x - 2. */
+  static const struct
+  {
+    const char *fitted;
+    const char *table;
+    double root_mean_squared_error;
+    double mean_absolute_error;
+  } cases[] = {
+    { "x,y\n0,0\n1,0\n", "x,w,y\n1,1,1e-200\n2,1,1e-200\n", 1e-200, 1e-200 },
+    { "x,y\n0,0\n1,0\n", "x,w,y\n1,1,1e200\n2,1,-1e200\n3,1,1e200\n", 1e200, 1e200 },
+    { "x,y\n0,0\n1,0\n", "x,w,y\n1,1,0\n2,1,1e308\n3,1,-1e308\n", 8.164965809277261e+307,
+      6.666666666666667e+307 },
+    /* One residual is beyond the range. */
+    { "x,y\n0,1e308\n1,1e308\n", "x,w,y\n1,1,-1e308\n2,1,1e308\n3,1,1e308\n4,1,1e308\n", 1e308, 5e307 },
+    { "x,y\n0,-2\n10,21\n", "x,w,y\n1,1e308,1\n2,1e308,3\n3,1e308,2\n4,1e308,9\n", 1.753567791675018, 1.45 },
+    { "x,y\n0,-2\n10,21\n", "x,w,y\n1,1e-320,1\n2,1e-320,3\n3,1e-320,2\n4,1e-320,9\n", 1.753567791675018,
+      1.45 },
+  };
+  guint i;
+
+  g_test_summary ("Squares, sums and weights beyond the range of a double, or below its smallest.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Run) fitted = tool_run_with ("fit - -t y -o m.safetensors", cases[i].fitted, -1, NULL);
+      g_autoptr (Run) run =
+        tool_run_with ("score m.safetensors - -t y -w w --json", cases[i].table, -1, NULL);
+      g_autoptr (JsonNode) node = json_from_string (run->output, NULL);
+      JsonObject *target;
+
+      g_test_message ("%s", run->output);
+      g_assert_cmpint (fitted->status, ==, 0);
+      g_assert_nonnull (node);
+      target = json_array_get_object_element (
+        json_object_get_array_member (json_node_get_object (node), "targets"), 0);
+      g_assert_cmpfloat_with_epsilon (json_object_get_double_member (target, "root_mean_squared_error") /
+                                        cases[i].root_mean_squared_error,
+                                      1, 1e-14);
+      g_assert_cmpfloat_with_epsilon (json_object_get_double_member (target, "mean_absolute_error") /
+                                        cases[i].mean_absolute_error,
+                                      1, 1e-14);
+    }
+}
+
+static void
 test_errors (void)
 {
   g_autoptr (Run) run = NULL;
@@ -112,6 +159,7 @@ add_tests (void)
   g_test_add_func ("/tool/score", test_score);
   g_test_add_func ("/tool/score/weights", test_weights);
   g_test_add_func ("/tool/score/weights-of-zero", test_weights_of_zero);
+  g_test_add_func ("/tool/score/range", test_range);
   g_test_add_func ("/tool/score/target-names", test_target_names);
   g_test_add_func ("/tool/score/errors", test_errors);
 }
