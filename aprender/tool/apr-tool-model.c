@@ -6,6 +6,7 @@
 #include "aprender/base/apr-number-private.h"
 #include "aprender/tool/apr-tool-interrupt.h"
 #include "aprender/tool/apr-tool-json.h"
+#include "aprender/tool/apr-tool-output.h"
 #include "aprender/tool/apr-tool-text.h"
 
 gboolean
@@ -23,12 +24,16 @@ apr_tool_check_sums (AprLinearRegression *model, const char *name, GError **erro
 gboolean
 apr_tool_check_output (const char *command, const char *output, AprToolStatus *status)
 {
-  if (output != NULL && strcmp (output, "-") != 0)
+  if (output == NULL)
+    *status = apr_tool_usage_error (command, "--output FILE is missing");
+  else if (strcmp (output, "-") == 0)
+    *status = apr_tool_usage_error (command, "--output needs a file: the standard output takes the summary");
+  else if (apr_tool_is_descriptor (output))
+    *status =
+      apr_tool_usage_error (command, "--output needs a file to replace, not one that is open: %s", output);
+  else
     return TRUE;
 
-  *status = output == NULL
-            ? apr_tool_usage_error (command, "--output FILE is missing")
-            : apr_tool_usage_error (command, "--output needs a file: the standard output takes the summary");
   return FALSE;
 }
 

@@ -97,6 +97,15 @@ resolve (const char *path, int *fd)
   return current;
 }
 
+gboolean
+apr_tool_is_descriptor (const char *path)
+{
+  int fd;
+  g_autofree char *resolved G_GNUC_UNUSED = resolve (path, &fd);
+
+  return fd >= 0;
+}
+
 static int
 open_temporary (AprToolOutput *self, int mode)
 {

@@ -31,6 +31,10 @@ void apr_tool_output_clear (AprToolOutput *self);
  * %NULL as the output the standard output. */
 gboolean apr_tool_is_same_file (const char *input, const char *output);
 
+/* Whether a path leads to what this program has open, as /dev/stdout does. To replace a file behind it would take from
+ * others what they have written there. */
+gboolean apr_tool_is_descriptor (const char *path);
+
 gboolean apr_tool_flush (FILE *stream, const char *name, GError **error);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprToolOutput, apr_tool_output_clear)

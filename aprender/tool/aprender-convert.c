@@ -298,6 +298,9 @@ run (char **arguments, gpointer data)
   if (apr_tool_is_same_file (arguments[0], arguments[1]))
     return apr_tool_usage_error ("convert", "the file that is written must not be the one that is read: %s",
                                  arguments[1]);
+  if (get_format (arguments[1]) == SAFETENSORS && apr_tool_is_descriptor (arguments[1]))
+    return apr_tool_usage_error ("convert", "SafeTensors need a file to replace, not one that is open: %s",
+                                 arguments[1]);
 
   if (!read_contents (&contents, arguments[0], options, &error) ||
       !select_tensor (&contents, arguments[0], options->tensor, &error) ||

@@ -476,6 +476,45 @@ test_same_file (void)
 }
 
 static void
+test_descriptor (void)
+{
+  static const char script[] = "aprender () { $APR_TOOL_WRAPPER \"$APR_TOOL\" \"$@\"; }\n"
+                               "refuses () { aprender \"$@\" >> log 2> messages; test $? = 2 || exit 1; }\n"
+                               "aprender fit line.csv -t y --keep-state -o m.safetensors > summary\n"
+                               "ln -s /proc/self/fd/1 link.safetensors\n"
+                               "refuses fit line.csv -t y -o /proc/self/fd/1\n"
+                               "refuses fit line.csv -t y -o link.safetensors\n"
+                               "refuses merge m.safetensors -o link.safetensors\n"
+                               "refuses convert m.safetensors link.safetensors\n"
+                               "cat messages\n";
+  g_autofree char *folder = tool_get_path ("");
+  const char *const argv[] = { "sh", "-c", script, NULL };
+  g_autofree char *output = NULL;
+  g_autofree char *log = NULL;
+  int status = -1;
+  GError *error = NULL;
+
+  g_test_summary ("A file that is open as the standard output keeps what others have written.");
+
+  if (!g_file_test ("/proc/self/fd", G_FILE_TEST_IS_DIR))
+    {
+      g_test_skip ("there is no /proc");
+      return;
+    }
+  tool_write ("line.csv", "x,y\n1,3\n2,5\n", -1);
+  tool_write ("log", "first\n", -1);
+  g_spawn_sync (folder, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, NULL, &status,
+                &error);
+  g_assert_no_error (error);
+  log = tool_read ("log");
+  g_assert_cmpstr (log, ==, "first\n");
+  g_assert_cmpint (status, ==, 0);
+  g_assert_cmpstr (output, ==,
+                   "aprender: convert: SafeTensors need a file to replace, not one that is open: "
+                   "link.safetensors\nTry “aprender convert --help”.\n");
+}
+
+static void
 test_file_too_large (void)
 {
   g_autofree char *folder = tool_get_path ("");
@@ -567,6 +606,7 @@ add_tests (void)
   g_test_add_func ("/tool/fit/errors", test_errors);
   g_test_add_func ("/tool/fit/weights", test_weights);
   g_test_add_func ("/tool/fit/same-file", test_same_file);
+  g_test_add_func ("/tool/fit/descriptor", test_descriptor);
   g_test_add_func ("/tool/fit/file-too-large", test_file_too_large);
   g_test_add_func ("/tool/fit/full-disk", test_full_disk);
   g_test_add_func ("/tool/fit/locale", test_locale);
