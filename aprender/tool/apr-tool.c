@@ -140,6 +140,56 @@ create_context (const AprToolCommand *command, gpointer options, gboolean *help,
   return context;
 }
 
+static gboolean
+is_flag (const AprToolCommand *command, const char *name)
+{
+  const AprToolOption *option;
+
+  for (option = command->options; option != NULL && option->name != NULL; option++)
+    if (strcmp (option->name, name) == 0)
+      return option->type == APR_TOOL_FLAG;
+
+  return strcmp (name, "help") == 0;
+}
+
+/* Whether the word after this one is an option's value, as after “--target” and “-t”. */
+static gboolean
+takes_next (const AprToolCommand *command, const char *word)
+{
+  const AprToolOption *option;
+
+  for (option = command->options; word[0] == '-' && option != NULL && option->name != NULL; option++)
+    if (option->type != APR_TOOL_FLAG &&
+        (word[1] == '-' ? strcmp (word + 2, option->name) == 0
+                        : option->letter != 0 && strchr (word + 1, option->letter) != NULL))
+      return TRUE;
+
+  return FALSE;
+}
+
+/* GOption takes “--positive=false” for “--positive”. */
+static gboolean
+check_flags (const AprToolCommand *command, char **words, AprToolStatus *status)
+{
+  guint i;
+
+  for (i = 1; words[i] != NULL && strcmp (words[i], "--") != 0; i++)
+    {
+      const char *value = g_str_has_prefix (words[i], "--") ? strchr (words[i], '=') : NULL;
+      g_autofree char *name = value != NULL ? g_strndup (words[i] + 2, (gsize) (value - words[i]) - 2) : NULL;
+
+      if (name != NULL && is_flag (command, name))
+        {
+          *status = apr_tool_usage_error (command->name, "--%s takes no value", name);
+          return FALSE;
+        }
+      if (takes_next (command, words[i]) && words[i + 1] != NULL)
+        i++;
+    }
+
+  return TRUE;
+}
+
 /* A value must be one of the words that its option has, if it has words; it becomes that word, as case does not
  * matter. */
 static gboolean
@@ -197,6 +247,8 @@ parse (const AprToolCommand *command,
 
   for (i = 0; i < argc; i++)
     words[i] = g_strdup (argv[i]);
+  if (!check_flags (command, words, status))
+    return FALSE;
 
   if (!g_option_context_parse_strv (context, &words, &error))
     {

@@ -117,6 +117,10 @@ test_wrong_usage (void)
       "score: the column “y” is named by --target and --weight\nTry “aprender score --help”." },
     { "score m data.csv -t y -t y",
       "score: the column “y” is named twice by --target\nTry “aprender score --help”." },
+    { "fit data.csv -t y -o m --no-intercept=false",
+      "fit: --no-intercept takes no value\nTry “aprender fit --help”." },
+    { "fit data.csv --positive= -t y -o m", "fit: --positive takes no value\nTry “aprender fit --help”." },
+    { "inspect a --help=no", "inspect: --help takes no value\nTry “aprender inspect --help”." },
     { "fit data.csv --foo", "fit: unknown option --foo\nTry “aprender fit --help”." },
     { "predict", "predict: MODEL.safetensors is missing\nTry “aprender predict --help”." },
     { "predict m", "predict: DATA.csv is missing\nTry “aprender predict --help”." },
@@ -148,6 +152,33 @@ test_wrong_usage (void)
       g_assert_cmpstr (run->messages, ==, message);
       g_assert_cmpstr (run->output, ==, "");
       g_assert_cmpint (run->status, ==, 2);
+    }
+}
+
+static void
+test_no_flags (void)
+{
+  static const struct
+  {
+    const char *arguments;
+    const char *message;
+  } cases[] = {
+    { "fit - -t --positive=1 -o m --positive", "" },
+    { "fit - --target --positive=1 -o m", "" },
+    { "fit - --target=--positive=1 -o m", "" },
+    { "fit -t --positive=1 -o m -- -", "" },
+    { "fit -t --positive=1 -o m -- --json=1", "aprender: --json=1: No such file or directory\n" },
+  };
+  guint i;
+
+  g_test_summary ("The name of a column or a file may look like a flag with a value.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Run) run = tool_run_with (cases[i].arguments, "x,--positive=1\n1,3\n2,5\n", -1, NULL);
+
+      g_assert_cmpstr (run->messages, ==, cases[i].message);
+      g_assert_cmpint (run->status, ==, cases[i].message[0] != '\0');
     }
 }
 
@@ -467,6 +498,7 @@ add_tests (void)
   g_test_add_func ("/tool/usage/version-verbose", test_version_verbose);
   g_test_add_func ("/tool/usage/no-command", test_no_command);
   g_test_add_func ("/tool/usage/wrong-usage", test_wrong_usage);
+  g_test_add_func ("/tool/usage/no-flags", test_no_flags);
   g_test_add_func ("/tool/usage/manual", test_manual);
   g_test_add_func ("/tool/usage/completion", test_completion);
   g_test_add_func ("/tool/usage/completion-in-bash", test_completion_in_bash);
