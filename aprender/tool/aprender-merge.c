@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <glib/gstdio.h>
+
 #include "aprender/base/apr-number-private.h"
 #include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-text.h"
@@ -132,14 +134,31 @@ check_features (AprLinearRegression *first, AprLinearRegression *model, GError *
   return lacking == NULL && added == NULL;
 }
 
+/* What stands for a file: the first path of this run that leads to it. @files has the paths by device and inode. */
+static const char *
+get_identity (GHashTable *files, const char *path)
+{
+  g_autofree char *whole_path = g_canonicalize_filename (path, NULL);
+  g_autofree char *key = NULL;
+  GStatBuf status;
+
+  key = g_stat (path, &status) == 0 ? g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT,
+                                                       (guint64) status.st_dev, (guint64) status.st_ino)
+                                    : g_strdup (whole_path);
+  if (!g_hash_table_contains (files, key))
+    g_hash_table_insert (files, g_strdup (key),
+                         g_utf8_validate (whole_path, -1, NULL) ? g_strdup (whole_path)
+                                                                : g_strescape (whole_path, NULL));
+
+  return g_hash_table_lookup (files, key);
+}
+
 /* Adds the sums of one model to those of the first. */
 static gboolean
-add_model (const char *path, AprLinearRegression **first, AprCrossProducts **sums, GError **error)
+add_model (
+  const char *path, GHashTable *files, AprLinearRegression **first, AprCrossProducts **sums, GError **error)
 {
   g_autofree char *name = g_filename_display_name (path);
-  g_autofree char *whole_path = g_canonicalize_filename (path, NULL);
-  g_autofree char *identity =
-    g_utf8_validate (whole_path, -1, NULL) ? g_strdup (whole_path) : g_strescape (whole_path, NULL);
   g_autoptr (AprLinearRegression) model = apr_linear_regression_load (path, error);
   g_autoptr (AprCrossProducts) own = NULL;
 
@@ -147,7 +166,7 @@ add_model (const char *path, AprLinearRegression **first, AprCrossProducts **sum
     return FALSE;
   /* So that a file that is given twice is an error, and only that: names that are no text may be shown alike. */
   own = apr_linear_regression_get_cross_products (model);
-  if (!apr_cross_products_set_identity (own, identity, error))
+  if (!apr_cross_products_set_identity (own, get_identity (files, path), error))
     return FALSE;
   if (*first == NULL)
     {
@@ -168,13 +187,14 @@ merge (char **paths, const MergeOptions *options, GError **error)
 {
   g_autoptr (AprLinearRegression) first = NULL;
   g_autoptr (AprLinearRegression) merged = NULL;
+  g_autoptr (GHashTable) files = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   g_autoptr (AprCrossProducts) sums = NULL;
   g_autoptr (AprTensor) scores = NULL;
   g_auto (GStrv) targets = NULL;
   gsize i;
 
   for (i = 0; paths[i] != NULL; i++)
-    if (!add_model (paths[i], &first, &sums, error))
+    if (!add_model (paths[i], files, &first, &sums, error))
       return NULL;
 
   merged = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (first)));

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <unistd.h>
+
 #include "tool-run.h"
 
 #define COLORS "--features color=blue --features color=green --features color=red --features x --keep-state"
@@ -70,6 +72,39 @@ test_weights (void)
   assert_same_files ("whole.safetensors", "merged.safetensors");
   g_assert_true (g_str_has_prefix (whole->output, "samples        5\n"));
   g_assert_cmpstr (merged->output, ==, whole->output);
+}
+
+static void
+test_links (void)
+{
+  static const char *const links[] = { "symbolic.safetensors", "hard.safetensors" };
+  g_autofree char *path = NULL;
+  g_autofree char *contents = NULL;
+  g_autoptr (Run) run = NULL;
+  gsize length;
+  guint i;
+
+  g_test_summary ("A file is there twice under whatever names; a copy is another file.");
+
+  tool_write ("a.csv", "x,y\n1,1\n2,4\n3,2\n", -1);
+  fit ("a.csv -t y --keep-state -o linked.safetensors");
+  path = tool_get_path ("linked.safetensors");
+  for (i = 0; i < G_N_ELEMENTS (links); i++)
+    {
+      g_autofree char *other = tool_get_path (links[i]);
+      g_autofree char *arguments =
+        g_strdup_printf ("merge linked.safetensors %s -o out.safetensors", links[i]);
+      g_autofree char *message =
+        g_strdup_printf ("%s: The samples of “%s” have been merged before", links[i], path);
+
+      g_assert_no_errno (i == 0 ? symlink (path, other) : link (path, other));
+      tool_assert_fails (arguments, NULL, 0, message);
+    }
+
+  g_assert_true (g_file_get_contents (path, &contents, &length, NULL));
+  tool_write ("copy.safetensors", contents, (gssize) length);
+  run = tool_run ("merge linked.safetensors copy.safetensors -o out.safetensors");
+  tool_assert_contains (run->output, "samples        6\n");
 }
 
 static void
@@ -174,6 +209,7 @@ add_tests (void)
   g_test_add_func ("/tool/merge/weights", test_weights);
   g_test_add_func ("/tool/merge/dtypes", test_dtypes);
   g_test_add_func ("/tool/merge/categories", test_categories);
+  g_test_add_func ("/tool/merge/links", test_links);
   g_test_add_func ("/tool/merge/errors", test_errors);
 }
 
