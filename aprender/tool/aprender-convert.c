@@ -10,6 +10,10 @@
 #include "aprender/tool/apr-tool-safetensors.h"
 #include "aprender/tool/apr-tool.h"
 
+/* Keys of a model's file. */
+#define KEY_MODEL "aprender.model"
+#define KEY_CORRECTLY_ROUNDED "aprender.correctly_rounded"
+
 typedef struct
 {
   char *dtype;  /* (nullable) */
@@ -38,6 +42,7 @@ typedef struct
   GPtrArray *names;     /* (element-type utf8) */
   GPtrArray *tensors;   /* (element-type AprTensor) */
   GHashTable *metadata; /* (nullable) */
+  gboolean is_cast;     /* whether a tensor has another dtype than in the input */
 } Contents;
 
 static void
@@ -179,6 +184,7 @@ cast (Contents *self, const char *name, GError **error)
         return FALSE;
       apr_tensor_unref (tensor);
       self->tensors->pdata[i] = rounded;
+      self->is_cast = self->is_cast || dtype != from;
     }
 
   return TRUE;
@@ -192,15 +198,33 @@ cancel_if_interrupted (goffset n_written, goffset n_bytes, gpointer data)
 }
 
 static gboolean
+write_metadata (const Contents *self, AprSafetensorsWriter *writer, GError **error)
+{
+  GHashTableIter iter;
+  gpointer key;
+  gpointer value;
+
+  if (self->metadata == NULL)
+    return TRUE;
+
+  g_hash_table_iter_init (&iter, self->metadata);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    if (!apr_safetensors_writer_set_metadata (writer, key, value, error))
+      return FALSE;
+
+  /* The coefficients are then rounded twice, or of a wider dtype than the one to which they were rounded. */
+  return !self->is_cast || !g_hash_table_contains (self->metadata, KEY_MODEL) ||
+         !g_hash_table_contains (self->metadata, KEY_CORRECTLY_ROUNDED) ||
+         apr_safetensors_writer_set_metadata (writer, KEY_CORRECTLY_ROUNDED, "false", error);
+}
+
+static gboolean
 write_safetensors (const Contents *self, const char *path, GError **error)
 {
   g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GFile) file = g_file_new_for_path (path);
   gboolean is_written;
-  GHashTableIter iter;
-  gpointer key;
-  gpointer value;
   guint i;
 
   for (i = 0; i < self->names->len; i++)
@@ -209,13 +233,8 @@ write_safetensors (const Contents *self, const char *path, GError **error)
       return FALSE;
   /* What was in the file before is copied, also what other programs stumble over. */
   apr_safetensors_writer_set_portable (writer, FALSE);
-  if (self->metadata != NULL)
-    {
-      g_hash_table_iter_init (&iter, self->metadata);
-      while (g_hash_table_iter_next (&iter, &key, &value))
-        if (!apr_safetensors_writer_set_metadata (writer, key, value, error))
-          return FALSE;
-    }
+  if (!write_metadata (self, writer, error))
+    return FALSE;
 
   apr_safetensors_writer_set_progress_func (writer, cancel_if_interrupted, cancellable, NULL);
   apr_tool_interrupt_hold ();
@@ -283,8 +302,9 @@ static AprToolStatus
 run (char **arguments, gpointer data)
 {
   const ConvertOptions *options = data;
-  g_auto (Contents) contents = { g_ptr_array_new_with_free_func (g_free),
-                                 g_ptr_array_new_with_free_func ((GDestroyNotify) apr_tensor_unref), NULL };
+  g_auto (Contents)
+    contents = { g_ptr_array_new_with_free_func (g_free),
+                 g_ptr_array_new_with_free_func ((GDestroyNotify) apr_tensor_unref), NULL, FALSE };
   g_autoptr (GError) error = NULL;
   guint i;
 
@@ -320,9 +340,12 @@ const AprToolCommand apr_tool_convert = {
   .parameters = { "INPUT", "OUTPUT" },
   .options = options_of_convert,
   .size = sizeof (ConvertOptions),
-  .notes = "Metadata are kept from SafeTensors to SafeTensors; numpy's files have none. Each number is "
-           "rounded once;\n"
-           "integers keep their dtype. An .npy file holds one tensor.",
+  .notes =
+    "Metadata are kept from SafeTensors to SafeTensors; numpy's files have none. Each number is "
+    "rounded once;\n"
+    "integers keep their dtype. A model in another dtype is no longer said to be correctly rounded. An "
+    ".npy file\n"
+    "holds one tensor.",
   .example = "aprender convert model.safetensors small.safetensors --dtype bf16",
   .run = run,
 };

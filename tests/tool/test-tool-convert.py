@@ -3,6 +3,7 @@
 """`aprender convert` beside numpy, which reads and writes the same files."""
 
 import errno
+import json
 import os
 import pathlib
 import resource
@@ -99,6 +100,29 @@ def test_metadata(folder):
     assert b'"dtype":"kept"' in (folder / 'b.safetensors').read_bytes()
 
 
+def write_safetensors(path, header, data):
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack('<Q', len(text)) + text + data)
+
+
+def read_metadata(path):
+    contents = path.read_bytes()
+    return json.loads(contents[8:8 + struct.unpack('<Q', contents[:8])[0]])['__metadata__']
+
+
+def test_rounded_model(folder):
+    """A model that is rounded once more is not correctly rounded; whatever else a file says of it stays."""
+    said = {'aprender.model': 'AprLinearRegression', 'aprender.correctly_rounded': 'true', 'aprender.dtype': 'F64'}
+    for metadata in [said, {'aprender.correctly_rounded': 'true'}, {'aprender.model': 'AprLinearRegression'}]:
+        write_safetensors(folder / 'a.safetensors', {
+            '__metadata__': metadata, 'coefficients': {'dtype': 'F64', 'shape': [1], 'data_offsets': [0, 8]},
+        }, struct.pack('<d', 0.1))
+        for dtype in ['bf16', 'f64', None]:
+            convert(folder / 'a.safetensors', folder / 'b.safetensors', *(['--dtype', dtype] if dtype else []))
+            changes = {'aprender.correctly_rounded': 'false'} if dtype == 'bf16' and metadata == said else {}
+            assert read_metadata(folder / 'b.safetensors') == {**metadata, **changes}, (metadata, dtype)
+
+
 def npy(header, data=b'', version=b'\x01\x00'):
     return b'\x93NUMPY' + version + struct.pack('<H', len(header)) + header + data
 
@@ -160,4 +184,4 @@ def test_usage(folder):
 
 
 harness.run([test_npy_of_each_dtype, test_byte_order_and_fortran_order, test_npz, test_dtype, test_metadata,
-             test_hostile_npy, test_full, test_usage], with_folder=True)
+             test_rounded_model, test_hostile_npy, test_full, test_usage], with_folder=True)
