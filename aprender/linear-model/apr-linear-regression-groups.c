@@ -495,7 +495,8 @@ check_arguments (AprTensor *x, AprTensor *y, AprTensor *groups, AprTensor *sampl
  * @self: a linear regression
  * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
  * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
- * @groups: the label of the group that each sample belongs to, [n_samples]: BOOL or integers
+ * @groups: the label of the group that each sample belongs to, [n_samples]: BOOL, integers, or whole numbers as F32 or
+ *   F64, as an [class@Apr.TableReader] gives them
  * @sample_weight: (nullable): how much each sample counts, [n_samples], none below 0; `NULL` for equal weights
  * @cancellable: (nullable): a cancellable, or `NULL`
  * @error: return location for an error
@@ -512,7 +513,8 @@ check_arguments (AprTensor *x, AprTensor *y, AprTensor *groups, AprTensor *sampl
  * number of its row.
  *
  * Returns: (transfer full): the fits, or `NULL` with an error of [method@Apr.Estimator.fit], such as
- *   %APR_ERROR_NOT_FINITE, or with %APR_ERROR_SHAPE or %APR_ERROR_DTYPE where @groups are no labels of samples
+ *   %APR_ERROR_NOT_FINITE, or with %APR_ERROR_SHAPE, %APR_ERROR_DTYPE or %APR_ERROR_RANGE where @groups are no labels
+ *   of samples
  *
  * Since: 0.1
  */
@@ -542,7 +544,8 @@ apr_linear_regression_fit_groups (AprLinearRegression *self,
  * @self: a linear regression
  * @x: the features, [n_samples, n_features]: F16, BF16, F32, F64, BOOL or integers
  * @y: the targets, [n_samples] or [n_samples, n_targets], of such a dtype
- * @groups: the label of the group that each sample belongs to, [n_samples]: BOOL or integers
+ * @groups: the label of the group that each sample belongs to, [n_samples]: BOOL, integers, or whole numbers as F32 or
+ *   F64, as an [class@Apr.TableReader] gives them
  * @sample_weight: (nullable): how much each sample counts, [n_samples]; `NULL` for equal weights
  * @io_priority: the priority of the request, such as %G_PRIORITY_DEFAULT
  * @cancellable: (nullable): a cancellable, or `NULL`

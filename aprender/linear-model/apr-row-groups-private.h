@@ -16,11 +16,11 @@ typedef struct
   AprTensor *labels; /* (owned) of each group, of the dtype that was given */
 } AprRowGroups;
 
-/* Whether @labels are whole numbers, one for each of @n_rows rows. */
+/* Whether @labels are of a dtype that labels can have, one for each of @n_rows rows. */
 gboolean apr_row_groups_check (AprTensor *labels, gsize n_rows, GError **error);
 
-/* Of labels that have been checked, in time that is linear in the rows. Fails where there is no memory; @self is to be
- * cleared then, too. */
+/* Of labels that have been checked, in time that is linear in the rows. Fails where there is no memory, or where a
+ * float is no whole number; @self is to be cleared then, too. */
 gboolean apr_row_groups_init (AprRowGroups *self, AprTensor *labels, GError **error);
 
 void apr_row_groups_clear (AprRowGroups *self);

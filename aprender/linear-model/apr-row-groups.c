@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/linear-model/apr-row-groups-private.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-number-private.h"
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -22,6 +24,12 @@ is_whole (AprDType dtype)
 {
   return is_signed (dtype) || dtype == APR_DTYPE_BOOL || dtype == APR_DTYPE_U8 || dtype == APR_DTYPE_U16 ||
          dtype == APR_DTYPE_U32 || dtype == APR_DTYPE_U64;
+}
+
+static gboolean
+is_float (AprDType dtype)
+{
+  return dtype == APR_DTYPE_F32 || dtype == APR_DTYPE_F64;
 }
 
 gboolean
@@ -45,10 +53,10 @@ apr_row_groups_check (AprTensor *labels, gsize n_rows, GError **error)
                    "X has %" G_GSIZE_FORMAT " samples, but groups has %" G_GSIZE_FORMAT, n_rows, shape[0]);
       return FALSE;
     }
-  if (!is_whole (dtype))
+  if (!is_whole (dtype) && !is_float (dtype))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
-                   "groups has the dtype %s, but the labels of groups are whole numbers",
+                   "groups has the dtype %s, but labels of groups are BOOL, integers, F32 or F64",
                    apr_dtype_to_string (dtype));
       return FALSE;
     }
@@ -183,20 +191,72 @@ sort (const Labels *labels, guint64 differing, GError **error)
   return order;
 }
 
+static gboolean
+check_label (double label, gsize row, GError **error)
+{
+  char number[APR_NUMBER_SIZE];
+
+  if (label >= (double) G_MININT64 && label < -(double) G_MININT64 && label == trunc (label))
+    return TRUE;
+
+  if (!isfinite (label))
+    g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
+                 "groups has %s at row %" G_GSIZE_FORMAT " (counted from 0)",
+                 isnan (label) ? "a NaN" : "an infinity", row);
+  else
+    g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                 "groups has the label %s at row %" G_GSIZE_FORMAT
+                 " (counted from 0), but labels are whole numbers from -2^63 to below 2^63",
+                 apr_number_format (label, (float) label == label, number), row);
+  return FALSE;
+}
+
+/* Labels that are floats, as tables have them, as integers. Returns: (transfer full) (nullable) */
+static AprTensor *
+make_whole (AprTensor *tensor, GError **error)
+{
+  AprDType dtype = apr_tensor_get_dtype (tensor);
+  const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+  gsize n = apr_tensor_get_n_elements (tensor);
+  g_autofree gint64 *labels = apr_memory_new (n, sizeof *labels, "the labels of the samples", error);
+  gsize i;
+
+  for (i = 0; labels != NULL && i < n; i++)
+    {
+      double label = apr_dtype_read_double (dtype, data, i);
+
+      if (!check_label (label, i, error))
+        return NULL;
+      labels[i] = (gint64) label;
+    }
+
+  return labels != NULL
+         ? apr_tensor_new_take (APR_DTYPE_I64, &n, 1, g_steal_pointer (&labels), n * sizeof *labels)
+         : NULL;
+}
+
 gboolean
 apr_row_groups_init (AprRowGroups *self, AprTensor *tensor, GError **error)
 {
-  AprDType dtype = apr_tensor_get_dtype (tensor);
-  Labels labels = { .data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL),
-                    .width = apr_dtype_get_bits (dtype) / 8,
-                    .n_rows = apr_tensor_get_n_elements (tensor) };
+  AprDType given = apr_tensor_get_dtype (tensor);
+  g_autoptr (AprTensor) whole = is_float (given) ? make_whole (tensor, error) : apr_tensor_ref (tensor);
+  g_autoptr (AprTensor) found_labels = NULL;
+  AprDType dtype;
+  Labels labels;
   guint64 differing = 0;
   gboolean sorted = TRUE;
   guint8 *found;
   gsize i;
   gsize end;
 
-  *self = (AprRowGroups){ .n_rows = labels.n_rows };
+  *self = (AprRowGroups){ .n_rows = apr_tensor_get_n_elements (tensor) };
+  if (whole == NULL)
+    return FALSE;
+
+  dtype = apr_tensor_get_dtype (whole);
+  labels = (Labels){ .data = g_bytes_get_data (apr_tensor_get_bytes (whole), NULL),
+                     .width = apr_dtype_get_bits (dtype) / 8,
+                     .n_rows = self->n_rows };
   if (is_signed (dtype))
     labels.sign = (guint64) 1 << (8 * labels.width - 1);
   labels.ones = G_MAXUINT64 / (G_MAXUINT64 >> (64 - 8 * labels.width));
@@ -238,10 +298,12 @@ apr_row_groups_init (AprRowGroups *self, AprTensor *tensor, GError **error)
       self->max_rows = MAX (self->max_rows, end - i);
     }
   self->starts[self->n_groups] = labels.n_rows;
-  self->labels = apr_tensor_new_unchecked (dtype, &self->n_groups, 1, self->n_groups,
+  found_labels = apr_tensor_new_unchecked (dtype, &self->n_groups, 1, self->n_groups,
                                            g_bytes_new_take (found, self->n_groups * labels.width));
+  self->labels =
+    is_float (given) ? apr_tensor_cast (found_labels, given, error) : g_steal_pointer (&found_labels);
 
-  return TRUE;
+  return self->labels != NULL;
 }
 
 void

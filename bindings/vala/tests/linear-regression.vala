@@ -497,6 +497,7 @@ void test_groups () throws GLib.Error {
   assert_values (fits.coefficients, { -1, 0, 2 });
   assert_values (fits.intercepts, { 5, 7, 1 });
   assert_values (fits.labels.cast (Apr.DType.F64), { 2, 4, 9 });
+  assert_values (model.fit_groups (x, y, groups.cast (Apr.DType.F64)).labels, { 2, 4, 9 });
   assert (fits.check (1));
   try {
     fits.check (3);

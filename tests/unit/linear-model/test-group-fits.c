@@ -384,6 +384,9 @@ test_labels (void)
     { APR_DTYPE_U32, 4, { 0x10000, 0xffffffff, 0x10000, 1 }, { 3, 0, 1 } },
     { APR_DTYPE_I64, 8, { G_MAXUINT64, 1, (guint64) 1 << 63, 0 }, { 2, 0, 3, 1 } },
     { APR_DTYPE_U64, 8, { G_MAXUINT64, 1, (guint64) 1 << 63, 0 }, { 3, 1, 2, 0 } },
+    /* As a table has them: 2, -1, 2, 1; 1, 0, -0, -1. */
+    { APR_DTYPE_F32, 4, { 0x40000000, 0xbf800000, 0x40000000, 0x3f800000 }, { 1, 3, 0 } },
+    { APR_DTYPE_F64, 8, { 0x3ffull << 52, 0, 1ull << 63, 0xbffull << 52 }, { 3, 1, 0 } },
   };
   const gsize n = 4;
   g_autoptr (AprTensor) x = matrix_new (4, 1, (const double[]){ 1, 2, 3, 4 });
@@ -484,6 +487,10 @@ test_refused (void)
   g_autoptr (AprTensor) negative = vector_new (4, (const double[]){ 1, 1, -1, 1 });
   g_autoptr (AprTensor) groups = labels_new (4, labels);
   g_autoptr (AprTensor) turned = labels_new (4, (const gint64[]){ 3, 1, 3, 1 });
+  g_autoptr (AprTensor) half = apr_tensor_cast (y, APR_DTYPE_F16, NULL);
+  g_autoptr (AprTensor) fraction = vector_new (4, (const double[]){ 1, 1, 2.5, 0.5 });
+  g_autoptr (AprTensor) large = vector_new (4, (const double[]){ -0x1p63, 0x1p63, 1, 1 });
+  g_autoptr (AprTensor) no_label = vector_new (4, (const double[]){ 1, 1, 1, NAN });
   g_autoptr (AprTensor) too_many = labels_new (5, labels);
   g_autoptr (AprTensor) matrix =
     apr_tensor_new_from_bytes (APR_DTYPE_I64, square, 2, apr_tensor_get_bytes (groups), NULL);
@@ -502,7 +509,11 @@ test_refused (void)
     { x, y, turned, negative, APR_ERROR_WEIGHTS, "the negative value -1 at row 2" },
     { x, y, too_many, NULL, APR_ERROR_SHAPE, "X has 4 samples, but groups has 5" },
     { x, y, matrix, NULL, APR_ERROR_SHAPE, "groups must have the shape [n_samples], but it has [2, 2]" },
-    { x, y, y, NULL, APR_ERROR_DTYPE, "groups has the dtype F64" },
+    { x, y, half, NULL, APR_ERROR_DTYPE, "groups has the dtype F16" },
+    { x, y, fraction, NULL, APR_ERROR_RANGE, "groups has the label 2.5 at row 2 (counted from 0)" },
+    { x, y, large, NULL, APR_ERROR_RANGE, "groups has the label 9.223372e+18 at row 1" },
+    { x, y, infinite, NULL, APR_ERROR_NOT_FINITE, "groups has an infinity at row 1 (counted from 0)" },
+    { x, y, no_label, NULL, APR_ERROR_NOT_FINITE, "groups has a NaN at row 3 (counted from 0)" },
     { y, y, groups, NULL, APR_ERROR_SHAPE, "X must have the shape" },
   };
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
@@ -626,10 +637,10 @@ test_async (void)
   g_assert_error (told.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_clear_error (&told.error);
 
-  apr_linear_regression_fit_groups_async (model, samples.x, samples.y, samples.y, NULL, G_PRIORITY_DEFAULT,
+  apr_linear_regression_fit_groups_async (model, samples.x, samples.y, samples.x, NULL, G_PRIORITY_DEFAULT,
                                           NULL, finished_cb, &told);
   g_main_loop_run (told.loop);
-  g_assert_error (told.error, APR_ERROR, APR_ERROR_DTYPE);
+  g_assert_error (told.error, APR_ERROR, APR_ERROR_SHAPE);
 }
 
 /* In the caller's thread each part of the work is told, and who hears of it may cancel the rest. */
