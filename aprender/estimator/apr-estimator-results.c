@@ -4,6 +4,7 @@
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/estimator/apr-model-file-private.h"
 #include "aprender/safetensors/apr-safetensors-header-private.h"
+#include "aprender/safetensors/apr-safetensors-writer-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* The results of a subclass that gives them to the base class: tensors by their names, which nobody changes. */
@@ -86,7 +87,7 @@ take_results (AprEstimator *self, GHashTable *results)
 /**
  * apr_estimator_set_result:
  * @self: an estimator that is being fitted
- * @name: what files call the result
+ * @name: what files call the result: any UTF-8 except `__metadata__`
  * @tensor: the result
  * @error: return location for an error
  *
@@ -96,7 +97,8 @@ take_results (AprEstimator *self, GHashTable *results)
  * of before. What is kept in this way is copied and saved with the model, and loaded, without further code.
  *
  * Returns: true, or false with %APR_ERROR_FAILED where no fit and no load runs in this thread, or where a class such
- *   as [class@Apr.LinearRegression] keeps its results itself
+ *   as [class@Apr.LinearRegression] keeps its results itself, and with an error of
+ *   [method@Apr.SafetensorsWriter.add_tensor] where no file can have the name
  *
  * Since: 0.1
  */
@@ -110,7 +112,7 @@ apr_estimator_set_result (AprEstimator *self, const char *name, AprTensor *tenso
   g_return_val_if_fail (name != NULL, FALSE);
   g_return_val_if_fail (tensor != NULL, FALSE);
 
-  if (!check_class (self, error))
+  if (!check_class (self, error) || !apr_safetensors_check_name (name, error))
     return FALSE;
   pending = apr_estimator_ref_pending (self);
   if (pending == NULL)

@@ -18,6 +18,9 @@ struct _AprSafetensorsWriter
   gboolean portable;
 };
 
+/* Whether a file can have a tensor of this name. */
+gboolean apr_safetensors_check_name (const char *name, GError **error);
+
 /* The tensors, sorted as in the reference's files. */
 GPtrArray *apr_safetensors_writer_list_items (AprSafetensorsWriter *self);
 

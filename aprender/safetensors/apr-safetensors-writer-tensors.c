@@ -23,8 +23,8 @@ check_utf8 (const char *what, const char *string, GError **error)
   return FALSE;
 }
 
-static gboolean
-check_name (AprSafetensorsWriter *self, const char *name, GError **error)
+gboolean
+apr_safetensors_check_name (const char *name, GError **error)
 {
   if (!check_utf8 ("the tensor's name", name, error))
     return FALSE;
@@ -34,6 +34,14 @@ check_name (AprSafetensorsWriter *self, const char *name, GError **error)
                    "no tensor can be called “%s”: the format keeps this name for the metadata", name);
       return FALSE;
     }
+  return TRUE;
+}
+
+static gboolean
+check_name (AprSafetensorsWriter *self, const char *name, GError **error)
+{
+  if (!apr_safetensors_check_name (name, error))
+    return FALSE;
   if (g_hash_table_contains (self->items, name))
     {
       g_autofree char *display = apr_json_display (name, strlen (name));

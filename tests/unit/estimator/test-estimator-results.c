@@ -14,6 +14,7 @@ struct _TestSum
   AprEstimator parent_instance;
   gboolean fail;
   gboolean set_nothing;
+  const char *name;      /* (nullable): of one more result */
   GThreadFunc meanwhile; /* (nullable): runs in a thread between the two results that a prediction takes */
   gpointer data;
 };
@@ -46,7 +47,8 @@ test_sum_fit (AprEstimator *estimator,
 
   return apr_estimator_set_result (estimator, "n_fits", n_fits, error) &&
          apr_estimator_set_result (estimator, "sum", n_fits, error) &&
-         apr_estimator_set_result (estimator, "sum", sum, error) && !self->fail;
+         apr_estimator_set_result (estimator, "sum", sum, error) &&
+         (self->name == NULL || apr_estimator_set_result (estimator, self->name, sum, error)) && !self->fail;
 }
 
 static AprTensor *
@@ -213,6 +215,33 @@ test_failure (Fixture *fixture, gconstpointer data)
   g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
 }
 
+static void
+test_names (Fixture *fixture, gconstpointer data)
+{
+  static const char *const wrong[] = { "__metadata__", "\xff" };
+  static const gint codes[] = { APR_SAFETENSORS_ERROR_NAME, APR_SAFETENSORS_ERROR_ENCODING };
+  g_autoptr (GBytes) bytes = NULL;
+  GError *error = NULL;
+  gsize i;
+
+  g_test_summary ("A result with a name that no file can have fails the fit that sets it.");
+
+  fit (fixture, fixture->y);
+  for (i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      TEST_SUM (fixture->model)->name = wrong[i];
+      g_assert_false (apr_estimator_fit (fixture->model, fixture->x, fixture->x, NULL, NULL, &error));
+      g_assert_error (error, APR_SAFETENSORS_ERROR, codes[i]);
+      g_clear_error (&error);
+      assert_results (fixture->model, 6, 1);
+    }
+
+  TEST_SUM (fixture->model)->name = "metadata";
+  fit (fixture, fixture->x);
+  bytes = apr_estimator_to_bytes (fixture->model, &error);
+  g_assert_no_error (error);
+}
+
 static gpointer
 fit_meanwhile (gpointer data)
 {
@@ -372,6 +401,7 @@ main (int argc, char *argv[])
   g_test_add ("/estimator-results/targets", Fixture, NULL, set_up, test_targets, tear_down);
   g_test_add ("/estimator-results/other-targets", Fixture, NULL, set_up, test_other_targets, tear_down);
   g_test_add ("/estimator-results/failure", Fixture, NULL, set_up, test_failure, tear_down);
+  g_test_add ("/estimator-results/names", Fixture, NULL, set_up, test_names, tear_down);
   g_test_add ("/estimator-results/fit-within-prediction", Fixture, NULL, set_up, test_fit_within_prediction,
               tear_down);
   g_test_add ("/estimator-results/files", Fixture, NULL, set_up, test_files, tear_down);
