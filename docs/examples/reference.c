@@ -165,8 +165,12 @@ camera_read (gpointer camera, const char *name, guint64 offset, gsize size, GErr
 }
 
 static GBytes *
-read_block (
-  AprSafetensorsWriter *writer, const char *name, guint64 offset, gsize size, gpointer camera, GError **error)
+read_block (G_GNUC_UNUSED AprSafetensorsWriter *writer,
+            const char *name,
+            guint64 offset,
+            gsize size,
+            gpointer camera,
+            GError **error)
 {
   return camera_read (camera, name, offset, size, error);
 }
