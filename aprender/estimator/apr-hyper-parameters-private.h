@@ -25,7 +25,8 @@ GParamSpec **apr_cloned_properties_list (GObjectClass *klass, guint *n);
  * Returns: (nullable): NULL with an error where the library has something else under that key */
 char *apr_hyper_parameter_get_key (GParamSpec *pspec, GError **error);
 
-/* Whether it is a string that is NULL, but not by default: a file has to say so. */
+/* Whether it is a string that is NULL. A file has to say so, also where the default of the property is NULL: Vala sets
+ * a default of its own when it makes an object. */
 gboolean apr_hyper_parameter_is_unset (GObject *object, GParamSpec *pspec);
 
 /* False with an error for a type that no string stands for. @text is NULL for a string property that is

@@ -151,7 +151,7 @@ apr_hyper_parameter_is_unset (GObject *object, GParamSpec *pspec)
 {
   g_auto (GValue) value = G_VALUE_INIT;
 
-  if (!G_IS_PARAM_SPEC_STRING (pspec) || G_PARAM_SPEC_STRING (pspec)->default_value == NULL)
+  if (!G_IS_PARAM_SPEC_STRING (pspec))
     return FALSE;
 
   g_value_init (&value, pspec->value_type);

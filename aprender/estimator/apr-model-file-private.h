@@ -11,8 +11,7 @@
 #define APR_MODEL_KEY_FORMAT APR_MODEL_PREFIX "format"
 #define APR_MODEL_FORMAT "1"
 
-/* What follows the key of a hyper-parameter, a string that is NULL although that is not its default. No property has a
- * point in its name. */
+/* What follows the key of a hyper-parameter, a string that is NULL. No property has a point in its name. */
 #define APR_MODEL_SUFFIX_UNSET ".unset"
 
 /* Of the models whose results the base class keeps: others tell these numbers from their tensors. */

@@ -49,6 +49,9 @@ class TestMean : Apr.Estimator {
 
 /* Predicts the first target; the base class keeps it. */
 class TestFirst : Apr.Estimator {
+  /* What valac sets when it makes an object; the property's own default is null. */
+  public string? label { get; set; default = "x"; }
+
   public override bool fit (Apr.Tensor x, Apr.Tensor y, Apr.Tensor? sample_weight, Cancellable? cancellable)
       throws GLib.Error {
     return set_result ("first", y.slice_rows (0, 1));
@@ -477,6 +480,10 @@ void test_results () throws GLib.Error {
   var loaded = Apr.Estimator.from_bytes (typeof (TestFirst), model.to_bytes ());
   assert_values (loaded.predict (make_x ()), { 1, 1, 1, 1 });
   assert_values (loaded.get_result ("first"), { 1 });
+  assert (((TestFirst) loaded).label == "x");
+  model.label = null;
+  assert (((TestFirst) Apr.Estimator.from_bytes (typeof (TestFirst), model.to_bytes ())).label == null);
+  assert (((TestFirst) model.copy ()).label == null && ((TestFirst) model.clone ()).label == null);
   try {
     model.set_result ("first", make_y ());
     assert_not_reached ();
