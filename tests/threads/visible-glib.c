@@ -311,8 +311,11 @@ do_pool_work (gpointer data, gpointer user_data)
   __tsan_release (user_data);
 }
 
+/* Pools share their threads here: those of an exclusive pool free, under a lock that stays within GLib, what another
+ * thread made for them. */
 GThreadPool *
-g_thread_pool_new (GFunc func, gpointer user_data, gint max_threads, gboolean exclusive, GError **error)
+g_thread_pool_new (
+  GFunc func, gpointer user_data, gint max_threads, gboolean exclusive G_GNUC_UNUSED, GError **error)
 {
   /* As long as the program: GLib does not say when a pool is gone. */
   PoolWork *work = g_new (PoolWork, 1);
@@ -320,7 +323,7 @@ g_thread_pool_new (GFunc func, gpointer user_data, gint max_threads, gboolean ex
   *work = (PoolWork){ func, user_data };
   __tsan_release (work);
 
-  return NEXT (g_thread_pool_new) (do_pool_work, work, max_threads, exclusive, error);
+  return NEXT (g_thread_pool_new) (do_pool_work, work, max_threads, FALSE, error);
 }
 
 gboolean
