@@ -36,13 +36,18 @@ apr_integers_free (mpz_t *integers, gsize n)
 gboolean
 apr_integer_table_init (AprIntegerTable *self, gsize n, gsize max_bits, const AprRun *run)
 {
-  self->n_limbs = (max_bits + GMP_NUMB_BITS - 1) / GMP_NUMB_BITS;
+  gsize i;
+
+  self->n_limbs = max_bits / GMP_NUMB_BITS + 1;
   self->numbers =
     apr_run_new_pages (run, n, sizeof *self->numbers + self->n_limbs * sizeof *self->limbs, TRUE);
   if (self->numbers == NULL)
     return FALSE;
 
   self->limbs = (gpointer) (self->numbers + n);
+  /* Some functions of GMP look at the first limb of a number that is 0. */
+  for (i = 0; i < n; i++)
+    mpz_roinit_n (self->numbers[i], self->limbs + i * self->n_limbs, 0);
   return TRUE;
 }
 

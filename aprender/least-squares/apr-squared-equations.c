@@ -81,7 +81,6 @@ square (AprSquaredEquations *self, const AprRun *run)
   Squaring squaring = { self, run };
   gsize max_bits = 0;
   gsize sum_bits;
-  gsize n_set;
   gsize i;
   gsize j;
   mpz_t value;
@@ -97,9 +96,6 @@ square (AprSquaredEquations *self, const AprRun *run)
         apr_integer_table_set (&squaring.g, i * rank + j, value);
         max_bits = MAX (max_bits, mpz_sizeinbase (value, 2));
       }
-  /* Not all where it was cancelled. */
-  n_set = i;
-
   sum_bits = 2 * max_bits + g_bit_storage (self->n);
   if (!apr_products_init_zeros (&self->products, rank, products->n_targets,
                                 MAX (products->n_limbs, sum_bits / GMP_NUMB_BITS + 1), run))
@@ -111,7 +107,7 @@ square (AprSquaredEquations *self, const AprRun *run)
   if (sum_bits < 128)
     {
       squaring.words = apr_run_new_pages (run, self->n * rank, sizeof *squaring.words, FALSE);
-      for (i = 0; i < n_set && squaring.words != NULL; i++) /* GCOVR_EXCL_BR_LINE: there is no memory */
+      for (i = 0; i < self->n && squaring.words != NULL; i++) /* GCOVR_EXCL_BR_LINE: there is no memory */
         for (j = 0; j < rank; j++)
           squaring.words[j * self->n + i] = mpz_get_si (squaring.g.numbers[i * rank + j]);
     }

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   char *name;
-  struct stat file;   /* as it was before it was read, or zeros */
+  struct stat file;   /* as it was before it was read */
   guint64 generation; /* how many times it has been loaded, 1 at first */
   char *version;      /* the same as text */
   AprLinearRegression *regression;

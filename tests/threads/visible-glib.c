@@ -311,8 +311,9 @@ do_pool_work (gpointer data, gpointer user_data)
   __tsan_release (user_data);
 }
 
-/* Pools share their threads here: those of an exclusive pool free, under a lock that stays within GLib, what another
- * thread made for them. */
+/* Pools share their threads here. Those of an exclusive pool free, under a lock that stays within GLib, what another
+ * thread made for them. And while one waits within GLib, ThreadSanitizer keeps a signal that the kernel gave to it: a
+ * server that was told to stop did not. */
 GThreadPool *
 g_thread_pool_new (
   GFunc func, gpointer user_data, gint max_threads, gboolean exclusive G_GNUC_UNUSED, GError **error)

@@ -64,6 +64,28 @@ test_square (gconstpointer user_data)
   g_assert_true (isfinite (apr_regression_statistics_get_f_statistic (statistics)));
 }
 
+/* Fits until each matrix, one after the other, has once not been had. */
+static void
+fit_when_there_is_memory (AprLinearRegression *model, AprTensor *x, AprTensor *y, AprTensor *weights)
+{
+  gboolean fitted = FALSE;
+  gint matrix;
+
+  g_atomic_int_set (&max_size, LARGE_BESIDE_SUMS);
+  for (matrix = 0, fails_once = FALSE; !fitted; matrix++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_atomic_int_set (&n_matrices, matrix);
+      fitted = apr_estimator_fit (APR_ESTIMATOR (model), x, y, weights, NULL, &error);
+      if (!fitted)
+        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+    }
+  g_atomic_int_set (&n_matrices, G_MAXINT);
+  g_atomic_int_set (&max_size, G_MAXINT);
+  g_test_message ("%d matrices", matrix);
+}
+
 /* Half of the features are the others in another unit, which is so far away that doubles do not tell the solution. */
 static void
 test_dependent (void)
@@ -76,9 +98,6 @@ test_dependent (void)
   g_autoptr (AprTensor) y = NULL;
   g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
   g_autoptr (AprTensor) coefficients = NULL;
-  g_autoptr (GError) error = NULL;
-  gboolean fitted = FALSE;
-  gint matrix;
   gsize i;
 
   for (i = 0; i < MANY_ROWS * MANY_FEATURES; i++)
@@ -88,18 +107,7 @@ test_dependent (void)
   x = matrix_new (MANY_ROWS, MANY_FEATURES, x_values);
   y = vector_new (MANY_ROWS, y_values);
 
-  g_atomic_int_set (&max_size, LARGE_BESIDE_SUMS);
-  for (matrix = 0, fails_once = FALSE; !fitted; matrix++)
-    {
-      g_atomic_int_set (&n_matrices, matrix);
-      fitted = apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error);
-      if (!fitted)
-        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
-      g_clear_error (&error);
-    }
-  g_atomic_int_set (&n_matrices, G_MAXINT);
-  g_atomic_int_set (&max_size, G_MAXINT);
-  g_test_message ("%d matrices", matrix);
+  fit_when_there_is_memory (model, x, y, NULL);
 
   /* Of minimum norm: the coefficients have the ratios of the units. */
   g_assert_cmpint (apr_linear_regression_get_rank (model), ==, (gint64) half);
@@ -133,8 +141,6 @@ test_wide (void)
   g_autoptr (GError) error = NULL;
   double y_values[N_ALL];
   double w_values[N_ALL];
-  gboolean fitted = FALSE;
-  gint matrix;
   gsize i;
 
   for (i = 0; i < N_ALL * N_WIDE; i++)
@@ -150,18 +156,7 @@ test_wide (void)
   different = matrix_new (N_DIFFERENT, N_WIDE, x_values);
   targets = vector_new (N_DIFFERENT, y_values);
 
-  g_atomic_int_set (&max_size, LARGE_BESIDE_SUMS);
-  for (matrix = 0, fails_once = FALSE; !fitted; matrix++)
-    {
-      g_atomic_int_set (&n_matrices, matrix);
-      fitted = apr_estimator_fit (APR_ESTIMATOR (model), x, y, weights, NULL, &error);
-      if (!fitted)
-        g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
-      g_clear_error (&error);
-    }
-  g_atomic_int_set (&n_matrices, G_MAXINT);
-  g_atomic_int_set (&max_size, G_MAXINT);
-  g_test_message ("%d matrices", matrix);
+  fit_when_there_is_memory (model, x, y, weights);
   /* It goes through all samples, whatever their weights are. */
   g_assert_true (apr_estimator_fit (APR_ESTIMATOR (expected), different, targets, NULL, NULL, &error));
   g_assert_no_error (error);
