@@ -24,6 +24,7 @@ MISTAKES = [
     ('model.fit_async(y=[1.0])', 'Missing positional argument "X"'),
     ('aprender.load_file(7)', 'Argument 1 to "load_file"'),
     ('text: str = model.score([[1.0]], [1.0])', 'expression has type "float"'),
+    ('states[0].equal_async(7)', 'Argument 1 to "equal_async"'),
     ('aprender.CrossProducts.new("two", 1)', 'Argument 1 to "new"'),
 ]
 TYPES = [
@@ -48,6 +49,10 @@ TYPES = [
     ('states[0].merge(sum(states)).subtract(sum(states[1:]))', 'aprender.CrossProducts'),
     ('model.score_cross_products(sum(states))', 'Any'),
     ('asyncio.run(model.fit_async([[1.0]], [1.0]))', 'aprender.LinearRegression'),
+    ('asyncio.run(model.summary_async())', 'str'),
+    ('asyncio.run(states[0].equal_async(states[1]))', 'bool'),
+    ('asyncio.run(aprender.Tensor([1.0]).cast_async("f32"))', 'aprender.Tensor'),
+    ('asyncio.run(aprender.LinearRegression.load_from_file_async("model"))', 'aprender.LinearRegression'),
     ('asyncio.run(asyncio.wait_for(model.score_async([[1.0]], [1.0]), 5))', 'float'),
     ('asyncio.run(states[0].update_async([[1.0]], [1.0]))', 'aprender.CrossProducts'),
     ('model.fit_groups_async([[1.0]], [1.0], ["a"]).cancel()', 'bool'),

@@ -167,7 +167,7 @@ class Methods:
         """Predicts without blocking: `await model.predict_async(X)` gives the predictions."""
         return predict_whole_async(self, read_features(self, X), cancellable, callback, user_data)
 
-    def predict_finish(self, result):
+    def predict_finish(self, result: Gio.AsyncResult) -> Array:
         """Ends what predict_async() began with a callback: the predictions."""
         return predict_finish(self, result)
 
@@ -187,7 +187,7 @@ class Methods:
 
     score_finish = taking_outcomes(Apr.Estimator.score_finish)
 
-    def save_to_file(self, file, cancellable=None):
+    def save_to_file(self, file: Gio.File | Path, cancellable: Gio.Cancellable | None = None) -> bool:
         """Writes the model to a Gio.File."""
         return _save_to_file(self, file, cancellable)
 
@@ -198,7 +198,7 @@ class Methods:
             Apr.Estimator.save_to_file_finish, cancellable, callback, user_data)
 
     @ClassFunction
-    def load_from_file(cls, file, cancellable=None):
+    def load_from_file(cls, file: Gio.File | Path, cancellable: Gio.Cancellable | None = None) -> Self:
         """Makes a fitted model of the class from a Gio.File."""
         return _load_from_file(cls, file, cancellable)
 

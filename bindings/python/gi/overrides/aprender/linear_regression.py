@@ -510,7 +510,7 @@ class Methods:
             lambda *args: _score_cross_products_async(self, cross_products, GLib.PRIORITY_DEFAULT, *args),
             Apr.LinearRegression.score_cross_products_finish, cancellable, callback, user_data)
 
-    def score_cross_products_finish(self, result: Any) -> Any:
+    def score_cross_products_finish(self, result: Gio.AsyncResult) -> Any:
         """Ends what score_cross_products_async() began with a callback: the score."""
         return _to_scores(_score_cross_products_finish(self, result))
 
@@ -545,7 +545,7 @@ class Methods:
             lambda *args: _predict_interval_async(self, samples.get_tensors()[0], level, kind, GLib.PRIORITY_DEFAULT, *args),
             _finish_interval, cancellable, callback, user_data)
 
-    def predict_interval_finish(self, result):
+    def predict_interval_finish(self, result: Gio.AsyncResult) -> tuple[Array, Array]:
         """Ends what predict_interval_async() began with a callback: lower and upper ends."""
         return result.get() if isinstance(result, Outcome) else _finish_interval(self, result)
 
