@@ -3,18 +3,9 @@
 
 #include <string.h>
 
-#ifdef APR_ZSTD
-# include <zstd.h>
-#endif
-
 #include <aprender/aprender.h>
 
-#include "app/trendline-preview.h"
-
-/* What is read to be looked at: twice as much each time, until it has enough rows. */
-#define HEAD_SIZE (64 * 1024)
-#define MAX_HEAD_SIZE (4 * 1024 * 1024)
-#define MIN_ROWS 10
+/* What is looked at. */
 #define MAX_ROWS 200
 
 struct _TrendlineTable
@@ -23,8 +14,8 @@ struct _TrendlineTable
 
   GFile *file;
   GListStore *columns; /* (element-type TrendlineColumn) */
-  GPtrArray *rows;     /* (element-type GStrv) */
-  char delimiter;
+  char **cells;        /* (nullable) row by row */
+  gsize n_rows;
   gboolean decimal_comma;
 };
 
@@ -39,7 +30,7 @@ trendline_table_finalize (GObject *object)
 
   g_clear_object (&self->file);
   g_clear_object (&self->columns);
-  g_clear_pointer (&self->rows, g_ptr_array_unref);
+  g_clear_pointer (&self->cells, g_strfreev);
 
   G_OBJECT_CLASS (trendline_table_parent_class)->finalize (object);
 }
@@ -58,137 +49,56 @@ trendline_table_init (TrendlineTable *self)
   self->columns = g_list_store_new (TRENDLINE_TYPE_COLUMN);
 }
 
-/* Decompresses members of gzip as far as there is room; says whether that is all of them. */
+/* Whether a cell is a number, with a decimal point or comma, or may be a missing one. */
 static gboolean
-decompress_gzip (const char *compressed, gsize size, char *head, gsize room, gsize *length)
+is_number (const char *cell)
 {
-  g_autoptr (GConverter) converter = G_CONVERTER (g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP));
-  gsize offset = 0;
+  /* AprTableReader:drop-missing has the list; NaN is read as a number below. */
+  static const char *const missing[] = { "", "na", "n/a", "#n/a", "<na>", "null", "none" };
+  g_autofree char *number = g_strdup (cell);
+  char *end;
+  gsize i;
 
-  *length = 0;
-  while (offset < size && *length < room)
-    {
-      gsize n_read = 0;
-      gsize n_written = 0;
-      GConverterResult result =
-        g_converter_convert (converter, compressed + offset, size - offset, head + *length, room - *length,
-                             G_CONVERTER_NO_FLAGS, &n_read, &n_written, NULL);
+  for (i = 0; i < G_N_ELEMENTS (missing); i++)
+    if (g_ascii_strcasecmp (cell, missing[i]) == 0)
+      return TRUE;
+  if (strcmp (cell, "\\N") == 0)
+    return TRUE;
 
-      /* What is wrong with the file is told when it is fitted. */
-      if (result == G_CONVERTER_ERROR)
-        return FALSE;
-      offset += n_read;
-      *length += n_written;
-      if (result == G_CONVERTER_FINISHED)
-        g_converter_reset (converter);
-    }
+  g_strdelimit (number, ",", '.');
+  g_ascii_strtod (number, &end);
 
-  return offset == size;
+  return *end == '\0';
 }
 
-#ifdef APR_ZSTD
-/* The same of frames of zstd. */
-static gboolean
-decompress_zstd (const char *compressed, gsize size, char *head, gsize room, gsize *length)
-{
-  ZSTD_DStream *stream = ZSTD_createDStream ();
-  ZSTD_inBuffer in = { compressed, size, 0 };
-  ZSTD_outBuffer out = { head, room, 0 };
-  gsize left = 0;
-
-  while (stream != NULL && in.pos < in.size && out.pos < out.size && !ZSTD_isError (left))
-    left = ZSTD_decompressStream (stream, &out, &in);
-  ZSTD_freeDStream (stream);
-  *length = out.pos;
-
-  return in.pos == in.size && left == 0;
-}
-#endif
-
-/* The rows that are in the first bytes, of which there is room for @size. */
-static gboolean
-read_head (TrendlineTable *self,
-           gsize size,
-           gsize n_columns,
-           gboolean *is_whole,
-           GCancellable *cancellable,
-           GError **error)
-{
-  gboolean (*decompress) (const char *, gsize, char *, gsize, gsize *) = NULL;
-  g_autofree char *head = g_malloc (size);
-  g_autoptr (GInputStream) stream = NULL;
-  gsize length;
-
-  stream = G_INPUT_STREAM (g_file_read (self->file, cancellable, error));
-  if (stream == NULL || !g_input_stream_read_all (stream, head, size, &length, cancellable, error))
-    return FALSE;
-
-  *is_whole = length < size;
-  if (length > 2 && memcmp (head, "\x1f\x8b", 2) == 0)
-    decompress = decompress_gzip;
-#ifdef APR_ZSTD
-  if (length > 4 && memcmp (head, "\x28\xb5\x2f\xfd", 4) == 0)
-    decompress = decompress_zstd;
-#endif
-  if (decompress != NULL)
-    {
-      g_autofree char *compressed = g_steal_pointer (&head);
-
-      head = g_malloc (size);
-      *is_whole &= decompress (compressed, length, head, size, &length);
-    }
-  g_clear_pointer (&self->rows, g_ptr_array_unref);
-  self->rows = trendline_preview_parse (head, length, *is_whole, n_columns, MAX_ROWS, &self->delimiter);
-
-  return TRUE;
-}
-
-static gboolean
-read_rows (TrendlineTable *self, gsize n_columns, GCancellable *cancellable, GError **error)
-{
-  gboolean is_whole = FALSE;
-  gsize size = HEAD_SIZE;
-
-  do
-    {
-      if (!read_head (self, size, n_columns, &is_whole, cancellable, error))
-        return FALSE;
-      size *= 2;
-    }
-  while (!is_whole && self->rows->len < MIN_ROWS && size <= MAX_HEAD_SIZE);
-
-  return TRUE;
-}
-
-/* A column without a name cannot be chosen, so it is not shown either. */
+/* Looks at the first rows. A column without a name cannot be chosen, so it is not shown either. */
 static void
-remove_unnamed (TrendlineTable *self, const char *const *names)
+take_rows (TrendlineTable *self, AprTableReader *reader, const char *const *names)
 {
-  gsize row;
+  const gsize n_columns = g_strv_length ((char **) names);
+  gsize n_kept = 0;
+  gsize i;
 
-  for (row = 0; row < self->rows->len; row++)
-    {
-      char **cells = self->rows->pdata[row];
-      gsize n_kept = 0;
-      gsize column;
-
-      for (column = 0; names[column] != NULL; column++)
-        if (*names[column] != '\0')
-          cells[n_kept++] = cells[column];
-        else
-          g_free (cells[column]);
-      cells[n_kept] = NULL;
-    }
+  self->cells = apr_table_reader_peek_cells (reader, MAX_ROWS);
+  self->n_rows = g_strv_length (self->cells) / n_columns;
+  for (i = 0; self->cells[i] != NULL; i++)
+    if (*names[i % n_columns] != '\0')
+      self->cells[n_kept++] = self->cells[i];
+    else
+      g_free (self->cells[i]);
+  self->cells[n_kept] = NULL;
 }
 
 static void
 add_columns (TrendlineTable *self, const char *const *names)
 {
-  gsize n_points = 0;
-  gsize n_commas = 0;
+  gsize n_kept = 0;
   gsize column = 0;
   gsize row;
+  gsize i;
 
+  for (i = 0; names[i] != NULL; i++)
+    n_kept += *names[i] != '\0';
   for (; *names != NULL; names++)
     {
       g_autoptr (TrendlineColumn) item = NULL;
@@ -197,22 +107,39 @@ add_columns (TrendlineTable *self, const char *const *names)
       if (**names == '\0')
         continue;
 
-      for (row = 0; row < self->rows->len; row++)
-        {
-          const char *cell = trendline_table_get_cell (self, row, column);
-
-          if (!trendline_preview_is_number (cell))
-            is_text = TRUE;
-          else if (strchr (cell, ',') != NULL)
-            n_commas++;
-          else if (strchr (cell, '.') != NULL)
-            n_points++;
-        }
+      for (row = 0; row < self->n_rows; row++)
+        is_text = is_text || !is_number (self->cells[row * n_kept + column]);
       item = trendline_column_new (*names, is_text);
       g_list_store_append (self->columns, item);
       column++;
     }
-  self->decimal_comma = self->delimiter != ',' && n_commas > n_points;
+}
+
+/* Whether the numbers have decimal commas, and not points, where commas do not stand between the columns. */
+static gboolean
+find_decimal_comma (TrendlineTable *self, const char *const *names, GCancellable *cancellable)
+{
+  g_autoptr (AprTableReader) reader = NULL;
+  gsize n_points = 0;
+  gsize n_commas = 0;
+  gsize i;
+
+  for (i = 0; self->cells[i] != NULL; i++)
+    if (is_number (self->cells[i]))
+      {
+        n_commas += strchr (self->cells[i], ',') != NULL;
+        n_points += strchr (self->cells[i], '.') != NULL;
+      }
+  if (n_commas <= n_points)
+    return FALSE;
+
+  reader = apr_table_reader_new_for_file (self->file, cancellable, NULL);
+  if (reader == NULL)
+    return FALSE;
+  apr_table_reader_set_decimal_comma (reader, TRUE);
+
+  return apr_table_reader_read_names (reader, cancellable, NULL) &&
+         g_strv_equal (apr_table_reader_get_names (reader), names);
 }
 
 static AprTableReader *
@@ -247,10 +174,9 @@ trendline_table_load (GFile *file, GCancellable *cancellable, GError **error)
   if (reader == NULL)
     return NULL;
   names = apr_table_reader_get_names (reader);
-  if (!read_rows (self, g_strv_length ((char **) names), cancellable, error))
-    return NULL;
-  remove_unnamed (self, names);
+  take_rows (self, reader, names);
   add_columns (self, names);
+  self->decimal_comma = find_decimal_comma (self, names, cancellable);
 
   return g_steal_pointer (&self);
 }
@@ -333,16 +259,16 @@ trendline_table_get_n_rows (TrendlineTable *self)
 {
   g_return_val_if_fail (TRENDLINE_IS_TABLE (self), 0);
 
-  return self->rows->len;
+  return self->n_rows;
 }
 
 const char *
 trendline_table_get_cell (TrendlineTable *self, gsize row, gsize column)
 {
   g_return_val_if_fail (TRENDLINE_IS_TABLE (self), NULL);
-  g_return_val_if_fail (row < self->rows->len, NULL);
+  g_return_val_if_fail (row < self->n_rows, NULL);
 
-  return ((char **) self->rows->pdata[row])[column];
+  return self->cells[row * g_list_model_get_n_items (G_LIST_MODEL (self->columns)) + column];
 }
 
 /* Whether the numbers that were looked at have decimal commas. */

@@ -85,6 +85,9 @@ APR_AVAILABLE_IN_ALL
 const char *const *apr_table_reader_get_names (AprTableReader *self);
 
 APR_AVAILABLE_IN_ALL
+char **apr_table_reader_peek_cells (AprTableReader *self, guint64 max_rows) G_GNUC_WARN_UNUSED_RESULT;
+
+APR_AVAILABLE_IN_ALL
 char **apr_table_reader_read_categories (AprTableReader *self,
                                          const char *const *columns,
                                          GCancellable *cancellable,

@@ -116,11 +116,59 @@ test_long_header (void)
                       g_memory_output_stream_get_data_size (G_MEMORY_OUTPUT_STREAM (output)), n_columns);
 }
 
+static void
+test_line_ends (void)
+{
+  const char *const texts[] = { "a,\"b\"\r1,x\r3,\"y \"\"z\"\r",
+                                "\xef\xbb\xbf\r\n\na,b\r\n 1 , x\r\n\r\n3,\"y \"\"z\"" };
+  guint i;
+
+  g_test_summary ("Rows are what a fit reads, whatever their lines end with.");
+  for (i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (TrendlineTable) table = load (texts[i], strlen (texts[i]), &error);
+
+      g_assert_no_error (error);
+      g_assert_cmpuint (trendline_table_get_n_rows (table), ==, 2);
+      g_assert_cmpstr (trendline_table_get_cell (table, 0, 0), ==, "1");
+      g_assert_cmpstr (trendline_table_get_cell (table, 0, 1), ==, "x");
+      g_assert_cmpstr (trendline_table_get_cell (table, 1, 1), ==, "y \"z");
+    }
+}
+
+static void
+test_decimal_comma (void)
+{
+  const struct
+  {
+    const char *text;
+    gboolean decimal_comma;
+  } cases[] = {
+    { "a;b\n1,5;2\n", TRUE },   { "a;b\n1,5;2.5\n", FALSE },      { "a\tb\n1\t2,5\n", TRUE },
+    { "a,b\n1,5\n", FALSE },    { "a,b\n\"1,500\",2\n", FALSE },  { "a;b\n1,x;2\n", FALSE },
+    { "a;b;\n1,5;2;\n", TRUE }, { ";a\n\"1,5\";\"2\"\n", FALSE },
+  };
+  guint i;
+
+  g_test_summary ("Commas are decimal ones where numbers have them, and nothing else is read otherwise.");
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (TrendlineTable) table = load (cases[i].text, strlen (cases[i].text), &error);
+
+      g_assert_no_error (error);
+      g_assert_cmpint (trendline_table_get_decimal_comma (table), ==, cases[i].decimal_comma);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
+  g_test_add_func ("/preview/line-ends", test_line_ends);
+  g_test_add_func ("/preview/decimal-comma", test_decimal_comma);
   g_test_add_func ("/preview/zstd", test_zstd);
   g_test_add_func ("/preview/long-header", test_long_header);
 

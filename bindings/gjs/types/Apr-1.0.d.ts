@@ -698,6 +698,8 @@ declare module 'gi://Apr?version=1.0' {
       /** Reads the first row. */
       read_names(cancellable?: Gio.Cancellable | null): boolean;
       read_names_async(cancellable?: Gio.Cancellable | null): Promise<boolean>;
+      /** The cells of the first rows, row by row, as they are written; null before the names have been read. */
+      peek_cells(max_rows: number): string[] | null;
       /** The features, as `color=red`, that turn the text in these columns into numbers. */
       read_categories(columns: string[], cancellable?: Gio.Cancellable | null): string[];
       read_categories_async(columns: string[], cancellable?: Gio.Cancellable | null): Promise<string[]>;

@@ -23,6 +23,47 @@ test_decimal_comma (void)
 }
 
 static void
+assert_cells (AprTableReader *reader, guint64 max_rows, const char *expected)
+{
+  g_auto (GStrv) cells = apr_table_reader_peek_cells (reader, max_rows);
+  g_autofree char *joined = cells != NULL ? g_strjoinv ("|", cells) : NULL;
+
+  g_assert_cmpstr (joined, ==, expected);
+}
+
+static void
+test_peek (void)
+{
+  static const char text[] = "a;;b\r 1 ;\"x;\"\"y\";\xff\r\r2;;\r3;4\r5;6;7\r";
+  g_autoptr (AprTableReader) reader = reader_new (text, -1);
+  g_autoptr (AprTableReader) blank = reader_new ("a,b\n\n", -1);
+  g_autoptr (AprTableReader) unclosed = reader_new ("a,b\n1,2\n3,\"4\n", -1);
+  g_autoptr (AprTensor) x = NULL;
+  GError *error = NULL;
+
+  g_test_summary ("The first rows can be looked at as they are written, and are read all the same.");
+
+  assert_cells (reader, 9, NULL);
+  g_assert_true (apr_table_reader_read_names (reader, NULL, &error));
+  assert_cells (reader, 0, "");
+  assert_cells (reader, 1, "1|x;\"y|\357\277\275");
+  /* The third row has two cells. */
+  assert_cells (reader, 9, "1|x;\"y|\357\277\275|2||");
+
+  g_assert_true (apr_table_reader_read_names (blank, NULL, &error));
+  assert_cells (blank, 9, "");
+  g_assert_true (apr_table_reader_read_names (unclosed, NULL, &error));
+  assert_cells (unclosed, 9, "1|2");
+
+  apr_table_reader_set_features (reader, (const char *const[]){ "a", NULL });
+  g_assert_false (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_assert_nonnull (strstr (error->message, "2 cells"));
+  g_clear_error (&error);
+  assert_cells (reader, 9, NULL);
+}
+
+static void
 test_delimiter (void)
 {
   static const char *const refused[] = { "", "ab", "\"", "1", ".", "é", "-", "\n" };
@@ -559,6 +600,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/table-reader/decimal-comma", test_decimal_comma);
+  g_test_add_func ("/table-reader/peek", test_peek);
   g_test_add_func ("/table-reader/delimiter", test_delimiter);
   g_test_add_func ("/table-reader/blocks", test_blocks);
   g_test_add_func ("/table-reader/line-of-error", test_line_of_error);
