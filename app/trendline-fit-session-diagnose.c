@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-fit-session-private.h"
 
-#include <string.h>
-
 #include <glib/gi18n.h>
 
 #include "aprender/plot/apr-plot-samples.h"
@@ -15,14 +13,6 @@ typedef struct
   AprTensor *row_numbers; /* (nullable): of the samples in the table, where some rows are passed over */
 } Diagnosis;
 
-/* Numbers that come in batches. */
-typedef struct
-{
-  double *values;
-  gsize n;
-  gsize n_allocated;
-} Numbers;
-
 static void
 diagnosis_free (Diagnosis *diagnosis)
 {
@@ -32,118 +22,29 @@ diagnosis_free (Diagnosis *diagnosis)
   g_free (diagnosis);
 }
 
-/* All dtypes that are appended have eight bytes. */
-static gboolean
-append (Numbers *numbers, AprTensor *tensor, GError **error)
-{
-  const gsize n = apr_tensor_get_n_elements (tensor);
-  gsize total;
-  gsize size;
-
-  if (!g_size_checked_add (&total, numbers->n, n) || !g_size_checked_mul (&size, total, 2 * sizeof (double)))
-    total = G_MAXSIZE;
-  if (total > numbers->n_allocated)
-    {
-      double *more = total < G_MAXSIZE ? g_try_realloc (numbers->values, size) : NULL;
-
-      if (more == NULL)
-        {
-          g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
-                       _ ("There is no memory for more than %lu numbers of the table"), (gulong) numbers->n);
-          return FALSE;
-        }
-      numbers->values = more;
-      numbers->n_allocated = 2 * total;
-    }
-  if (n > 0 && numbers->values != NULL)
-    memcpy (numbers->values + numbers->n, g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL),
-            n * sizeof (double));
-  numbers->n = total;
-
-  return TRUE;
-}
-
-static AprTensor *
-take_tensor (AprDType dtype, Numbers *numbers, gsize n_rows, gboolean is_matrix, gsize n_columns)
-{
-  const gsize shape[2] = { n_rows, n_columns };
-  g_autoptr (GBytes) bytes = g_bytes_new_take (numbers->values, numbers->n * sizeof (double));
-
-  numbers->values = NULL;
-
-  return apr_tensor_new_from_bytes (dtype, shape, is_matrix ? 2 : 1, bytes, NULL);
-}
-
-static gboolean
-read_rows (AprTableReader *reader,
-           Numbers numbers[APR_PLOT_N_TENSORS],
-           GCancellable *cancellable,
-           GError **error)
-{
-  g_autoptr (GError) local_error = NULL;
-  AprTensor *samples[APR_PLOT_N_TENSORS];
-
-  while (local_error == NULL && apr_plot_read_samples (reader, samples, cancellable, &local_error))
-    {
-      guint i;
-
-      for (i = 0; i < APR_PLOT_N_TENSORS; i++)
-        {
-          g_autoptr (AprTensor) tensor = g_steal_pointer (&samples[i]);
-
-          if (tensor != NULL && local_error == NULL)
-            append (&numbers[i], tensor, &local_error);
-        }
-    }
-  if (local_error == NULL)
-    return TRUE;
-  g_propagate_error (error, g_steal_pointer (&local_error));
-
-  return FALSE;
-}
-
-static AprRegressionDiagnostics *
-diagnose (Diagnosis *diagnosis,
-          Numbers numbers[APR_PLOT_N_TENSORS],
-          GCancellable *cancellable,
-          GError **error)
-{
-  const TrendlineRows *rows = &diagnosis->rows;
-  g_autoptr (GFileInputStream) stream = g_file_read (rows->file, cancellable, error);
-  g_autoptr (AprTableReader) reader = NULL;
-  g_autoptr (AprTensor) x = NULL;
-  g_autoptr (AprTensor) y = NULL;
-  g_autoptr (AprTensor) weights = NULL;
-  gsize n_features = g_strv_length (rows->features);
-  gsize n_rows;
-
-  if (stream == NULL)
-    return NULL;
-  reader = trendline_rows_create_reader (rows, stream);
-  if (!read_rows (reader, numbers, cancellable, error))
-    return NULL;
-
-  n_rows = numbers[APR_PLOT_Y].n;
-  y = take_tensor (APR_DTYPE_F64, &numbers[APR_PLOT_Y], n_rows, FALSE, 1);
-  if (rows->weight != NULL)
-    weights = take_tensor (APR_DTYPE_F64, &numbers[APR_PLOT_WEIGHTS], n_rows, FALSE, 1);
-  if (rows->drop_missing || rows->weight != NULL)
-    diagnosis->row_numbers = take_tensor (APR_DTYPE_I64, &numbers[APR_PLOT_ROWS], n_rows, FALSE, 1);
-  x = take_tensor (APR_DTYPE_F64, &numbers[APR_PLOT_X], n_rows, TRUE, n_features);
-
-  return apr_linear_regression_diagnose (diagnosis->model, x, y, weights, 0, cancellable, error);
-}
-
 static void
 diagnose_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  Numbers numbers[APR_PLOT_N_TENSORS] = { 0 };
+  Diagnosis *diagnosis = data;
+  g_autoptr (GFileInputStream) stream = NULL;
+  g_autoptr (AprTableReader) reader = NULL;
+  AprRegressionDiagnostics *diagnostics = NULL;
+  AprTensor *samples[APR_PLOT_N_TENSORS] = { NULL };
   GError *error = NULL;
-  AprRegressionDiagnostics *diagnostics = diagnose (data, numbers, cancellable, &error);
   guint i;
 
-  for (i = 0; i < G_N_ELEMENTS (numbers); i++)
-    g_free (numbers[i].values);
+  stream = g_file_read (diagnosis->rows.file, cancellable, &error);
+  if (stream != NULL)
+    {
+      reader = trendline_rows_create_reader (&diagnosis->rows, stream);
+      if (apr_plot_read_samples (reader, samples, cancellable, &error))
+        diagnostics =
+          apr_linear_regression_diagnose (diagnosis->model, samples[APR_PLOT_X], samples[APR_PLOT_Y],
+                                          samples[APR_PLOT_WEIGHTS], 0, cancellable, &error);
+      diagnosis->row_numbers = g_steal_pointer (&samples[APR_PLOT_ROWS]);
+      for (i = 0; i < APR_PLOT_N_TENSORS; i++)
+        g_clear_pointer (&samples[i], apr_tensor_unref);
+    }
   if (diagnostics != NULL)
     g_task_return_pointer (task, diagnostics, g_object_unref);
   else

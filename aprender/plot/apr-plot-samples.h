@@ -15,9 +15,11 @@ enum
   APR_PLOT_N_TENSORS,
 };
 
-/* Reads the next samples that a plot shows, as apr_table_reader_read does, but without those of weight 0: a fit leaves
- * them out, and so do R's plots. There may be none that are left. @samples are theirs to the caller, each nullable: X,
- * y, the weights, and which rows of the table they are, counted from 0, or NULL where each sample is a row. */
+/* Reads all samples of a table that a plot shows: not those of weight 0, which a fit leaves out, and so do R's plots.
+ * @samples are theirs to the caller: X, y, the weights (nullable), and which rows of the table they are, counted from
+ * 0, or %NULL where each sample is a row. They take as much memory as a number of eight bytes for each cell, and up to
+ * twice that while they are read. Fails as apr_table_reader_read() does, with %APR_ERROR_WEIGHTS if no weight is above
+ * 0, and with %APR_ERROR_NO_MEMORY. */
 gboolean apr_plot_read_samples (AprTableReader *reader,
                                 AprTensor *samples[APR_PLOT_N_TENSORS],
                                 GCancellable *cancellable,

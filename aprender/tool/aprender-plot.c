@@ -53,7 +53,6 @@ static const AprToolOption options_of_plot[] = {
 /* All samples of the table: what a plot shows needs them at once. */
 typedef struct
 {
-  GPtrArray *blocks[APR_PLOT_N_TENSORS]; /* (element-type AprTensor) as they are read */
   gsize n_rows;
   AprTensor *tensors[APR_PLOT_N_TENSORS]; /* the weights and the rows are nullable */
 } Data;
@@ -64,88 +63,31 @@ data_clear (Data *self)
   guint i;
 
   for (i = 0; i < APR_PLOT_N_TENSORS; i++)
-    {
-      g_clear_pointer (&self->blocks[i], g_ptr_array_unref);
-      g_clear_pointer (&self->tensors[i], apr_tensor_unref);
-    }
+    g_clear_pointer (&self->tensors[i], apr_tensor_unref);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Data, data_clear)
 
-/* Makes one tensor of the blocks of a kind, if there are any. */
-static gboolean
-join (Data *self, guint kind, const char *name, GError **error)
+static void
+show_progress_cb (AprTableReader *reader, GParamSpec *pspec G_GNUC_UNUSED, AprToolProgress *progress)
 {
-  GPtrArray *blocks = self->blocks[kind];
-  g_autoptr (GBytes) bytes = NULL;
-  AprTensor *first;
-  gsize shape[2] = { self->n_rows };
-  gsize n_dims;
-  gsize n = 0;
-  guint8 *data;
-  guint i;
-
-  if (blocks->len == 0)
-    return TRUE;
-
-  first = blocks->pdata[0];
-  shape[1] = apr_tensor_get_shape (first, &n_dims)[n_dims - 1];
-  for (i = 0; i < blocks->len; i++)
-    n += g_bytes_get_size (apr_tensor_get_bytes (blocks->pdata[i]));
-  data = g_try_malloc (MAX (n, 1));
-  if (data == NULL)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "%s: no memory for so much data", name);
-      return FALSE;
-    }
-  bytes = g_bytes_new_take (data, n);
-  for (i = 0; i < blocks->len; i++)
-    {
-      gsize size;
-      gconstpointer block = g_bytes_get_data (apr_tensor_get_bytes (blocks->pdata[i]), &size);
-
-      if (size > 0)
-        memcpy (data, block, size);
-      data += size;
-    }
-  self->tensors[kind] = apr_tensor_new_from_bytes (apr_tensor_get_dtype (first), shape, n_dims, bytes, error);
-  g_ptr_array_set_size (blocks, 0);
-
-  return self->tensors[kind] != NULL;
+  apr_tool_progress_show (progress, reader);
 }
 
 static gboolean
 read_data (Data *self, AprTableReader *reader, GError **error)
 {
   AprToolProgress progress = apr_tool_progress_start ();
-  g_autoptr (GError) local_error = NULL;
-  AprTensor *samples[APR_PLOT_N_TENSORS];
-  guint i;
+  gulong handler = g_signal_connect (reader, "notify::n-rows", G_CALLBACK (show_progress_cb), &progress);
+  gboolean read = apr_plot_read_samples (reader, self->tensors, NULL, error);
 
-  for (i = 0; i < APR_PLOT_N_TENSORS; i++)
-    self->blocks[i] = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_tensor_unref);
-  while (local_error == NULL && apr_plot_read_samples (reader, samples, NULL, &local_error))
-    {
-      self->n_rows += apr_tensor_get_shape (samples[APR_PLOT_X], NULL)[0];
-      for (i = 0; i < APR_PLOT_N_TENSORS; i++)
-        if (samples[i] != NULL)
-          g_ptr_array_add (self->blocks[i], samples[i]);
-      apr_tool_progress_show (&progress, reader);
-    }
+  g_signal_handler_disconnect (reader, handler);
   apr_tool_progress_end (&progress);
-  if (local_error == NULL && self->n_rows == 0 && apr_table_reader_get_n_rows (reader) > 0)
-    g_set_error (&local_error, APR_ERROR, APR_ERROR_WEIGHTS, "%s: column “%s”: no weight is above 0",
-                 apr_table_reader_get_name (reader), apr_table_reader_get_weight (reader));
-  if (local_error != NULL)
-    {
-      g_propagate_error (error, g_steal_pointer (&local_error));
-      return FALSE;
-    }
+  if (!read)
+    return FALSE;
 
+  self->n_rows = apr_tensor_get_shape (self->tensors[APR_PLOT_X], NULL)[0];
   apr_tool_table_report_dropped (reader);
-  for (i = 0; i < APR_PLOT_N_TENSORS; i++)
-    if (!join (self, i, apr_table_reader_get_name (reader), error))
-      return FALSE;
 
   return TRUE;
 }
@@ -404,7 +346,7 @@ run (char **arguments, gpointer option_data)
   const AprPlotStyle style = { options->dark, FONT_SIZE };
   g_autoptr (AprLinearRegression) model = NULL;
   g_autoptr (GPtrArray) plots = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_plot_free);
-  g_auto (Data) data = { { NULL } };
+  g_auto (Data) data = { 0 };
   g_auto (AprToolOutput) output = { NULL };
   g_autoptr (GError) error = NULL;
   AprToolStatus status;

@@ -58,40 +58,34 @@ read_table (gboolean with_gaps, gboolean with_weights)
   g_autoptr (AprTableReader) reader = open_table (with_gaps, with_weights);
   AprTensor *samples[APR_PLOT_N_TENSORS];
   g_autoptr (GError) error = NULL;
-  guint n_samples = 0;
-  guint n_batches = 0;
   guint row = 0;
+  gsize n_rows;
+  gsize i;
 
-  for (; apr_plot_read_samples (reader, samples, NULL, &error); n_batches++)
-    {
-      gsize n_rows = apr_tensor_get_shape (samples[APR_PLOT_X], NULL)[0];
-      gsize i;
-
-      g_assert_cmpuint (apr_tensor_get_n_elements (samples[APR_PLOT_X]), ==, 2 * n_rows);
-      g_assert_cmpuint (apr_tensor_get_n_elements (samples[APR_PLOT_Y]), ==, 2 * n_rows);
-      g_assert_true ((samples[APR_PLOT_ROWS] != NULL) == (with_gaps || with_weights));
-      g_assert_true ((samples[APR_PLOT_WEIGHTS] != NULL) == with_weights);
-      for (i = 0; i < n_rows; i++, row++)
-        {
-          while ((with_gaps && has_gap (row)) || (with_weights && has_weight_0 (row)))
-            row++;
-          g_assert_cmpfloat (get_number (samples[APR_PLOT_X], 2 * i), ==, row);
-          g_assert_cmpfloat (get_number (samples[APR_PLOT_X], 2 * i + 1), ==, row + 0.25);
-          g_assert_cmpfloat (get_number (samples[APR_PLOT_Y], 2 * i), ==, row + 0.5);
-          g_assert_cmpfloat (get_number (samples[APR_PLOT_Y], 2 * i + 1), ==, row + 0.75);
-          if (with_weights)
-            g_assert_cmpfloat (get_number (samples[APR_PLOT_WEIGHTS], i), ==, 1);
-          if (with_gaps || with_weights)
-            g_assert_cmpfloat (get_number (samples[APR_PLOT_ROWS], i), ==, row);
-        }
-      n_samples += (guint) n_rows;
-      for (i = 0; i < APR_PLOT_N_TENSORS; i++)
-        g_clear_pointer (&samples[i], apr_tensor_unref);
-    }
+  g_assert_true (apr_plot_read_samples (reader, samples, NULL, &error));
   g_assert_no_error (error);
-  g_assert_cmpuint (n_batches, >, 2);
+  n_rows = apr_tensor_get_shape (samples[APR_PLOT_X], NULL)[0];
+  g_assert_cmpuint (apr_tensor_get_n_elements (samples[APR_PLOT_X]), ==, 2 * n_rows);
+  g_assert_cmpuint (apr_tensor_get_n_elements (samples[APR_PLOT_Y]), ==, 2 * n_rows);
+  g_assert_true ((samples[APR_PLOT_ROWS] != NULL) == (with_gaps || with_weights));
+  g_assert_true ((samples[APR_PLOT_WEIGHTS] != NULL) == with_weights);
+  for (i = 0; i < n_rows; i++, row++)
+    {
+      while ((with_gaps && has_gap (row)) || (with_weights && has_weight_0 (row)))
+        row++;
+      g_assert_cmpfloat (get_number (samples[APR_PLOT_X], 2 * i), ==, row);
+      g_assert_cmpfloat (get_number (samples[APR_PLOT_X], 2 * i + 1), ==, row + 0.25);
+      g_assert_cmpfloat (get_number (samples[APR_PLOT_Y], 2 * i), ==, row + 0.5);
+      g_assert_cmpfloat (get_number (samples[APR_PLOT_Y], 2 * i + 1), ==, row + 0.75);
+      if (with_weights)
+        g_assert_cmpfloat (get_number (samples[APR_PLOT_WEIGHTS], i), ==, 1);
+      if (with_gaps || with_weights)
+        g_assert_cmpfloat (get_number (samples[APR_PLOT_ROWS], i), ==, row);
+    }
+  for (i = 0; i < APR_PLOT_N_TENSORS; i++)
+    g_clear_pointer (&samples[i], apr_tensor_unref);
 
-  return n_samples;
+  return (guint) n_rows;
 }
 
 static void
@@ -116,6 +110,8 @@ test_read (void)
 static void
 test_error (void)
 {
+  g_autoptr (GInputStream) weighted = g_memory_input_stream_new_from_data ("x,y,w\n1,2,0\n", -1, NULL);
+  g_autoptr (AprTableReader) without_weight = apr_table_reader_new (weighted, NULL);
   g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_data ("x,y\n1,oops\n", -1, NULL);
   g_autoptr (AprTableReader) reader = apr_table_reader_new (stream, NULL);
   AprTensor *samples[APR_PLOT_N_TENSORS];
@@ -123,6 +119,13 @@ test_error (void)
 
   g_assert_false (apr_plot_read_samples (reader, samples, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_clear_error (&error);
+
+  apr_table_reader_set_targets (without_weight, (const char *const[]){ "y", NULL });
+  apr_table_reader_set_weight (without_weight, "w");
+  g_assert_false (apr_plot_read_samples (without_weight, samples, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_WEIGHTS);
+  g_assert_null (samples[APR_PLOT_X]);
 }
 
 int
