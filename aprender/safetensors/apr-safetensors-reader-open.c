@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/base/apr-task-private.h"
 #include "aprender/safetensors/apr-safetensors-index-private.h"
 #include "aprender/safetensors/apr-safetensors-reader-private.h"
 
@@ -189,6 +190,18 @@ apr_safetensors_reader_new_from_stream (GInputStream *stream, GCancellable *canc
   return self;
 }
 
+static void
+open_in_thread (GTask *task, gpointer source_object G_GNUC_UNUSED, gpointer file, GCancellable *cancellable)
+{
+  GError *error = NULL;
+  AprSafetensorsReader *reader = apr_safetensors_reader_new_from_file (file, cancellable, &error);
+
+  if (reader != NULL)
+    g_task_return_pointer (task, reader, g_object_unref);
+  else
+    g_task_return_error (task, error);
+}
+
 /**
  * apr_safetensors_reader_new_from_file_async:
  * @file: a file
@@ -207,11 +220,17 @@ void
 apr_safetensors_reader_new_from_file_async (
   GFile *file, int io_priority, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
+  g_autoptr (GTask) task = NULL;
+
   g_return_if_fail (G_IS_FILE (file));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  g_async_initable_new_async (APR_TYPE_SAFETENSORS_READER, io_priority, cancellable, callback, user_data,
-                              "file", file, NULL);
+  task = g_task_new (NULL, cancellable, callback, user_data);
+  g_task_set_name (task, G_STRFUNC);
+  g_task_set_source_tag (task, apr_safetensors_reader_new_from_file_async); /* GCOVR_EXCL_BR_LINE: macro */
+  g_task_set_priority (task, io_priority);
+  g_task_set_task_data (task, g_object_ref (file), g_object_unref);
+  apr_task_run_reader (task, open_in_thread);
 }
 
 /**
@@ -230,11 +249,8 @@ apr_safetensors_reader_new_from_file_async (
 AprSafetensorsReader *
 apr_safetensors_reader_new_from_file_finish (GAsyncResult *result, GError **error)
 {
-  g_autoptr (GObject) source = NULL;
-
   g_return_val_if_fail (G_IS_ASYNC_RESULT (result), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
-  source = g_async_result_get_source_object (result);
-  return (AprSafetensorsReader *) g_async_initable_new_finish (G_ASYNC_INITABLE (source), result, error);
+  return apr_task_take_pointer (result, NULL, apr_safetensors_reader_new_from_file_async, error);
 }

@@ -497,6 +497,43 @@ test_async_cancelled_later (Folder *folder, gconstpointer unused)
     }
 }
 
+static void
+test_async_finish_is_misused (Folder *folder, gconstpointer unused)
+{
+  g_autoptr (GBytes) bytes = model_new ();
+  g_autofree char *path = folder_write (folder, "model.safetensors", bytes);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_bytes (bytes, NULL);
+  g_autoptr (GTask) plain = g_task_new (NULL, NULL, NULL, NULL);
+  g_autoptr (GAsyncResult) of_tensor = NULL, of_reader = NULL;
+  g_autoptr (AprSafetensorsReader) opened = NULL;
+  g_autoptr (AprTensor) tensor = NULL;
+  g_autoptr (GError) error = NULL;
+  const char *message = "The result is not that of apr_safetensors_reader_new_from_file_async ()";
+
+  apr_safetensors_reader_get_tensor_async (reader, "m", G_PRIORITY_DEFAULT, NULL, on_ready, &of_tensor);
+  wait_for (&of_tensor);
+  g_assert_null (apr_safetensors_reader_new_from_file_finish (of_tensor, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_assert_cmpstr (error->message, ==, message);
+  g_clear_error (&error);
+  tensor = apr_safetensors_reader_get_tensor_finish (reader, of_tensor, &error);
+  g_assert_no_error (error);
+  assert_bytes (tensor, "mnopqr");
+
+  g_assert_null (apr_safetensors_reader_new_from_file_finish (G_ASYNC_RESULT (plain), &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+  g_assert_cmpstr (error->message, ==, message);
+  g_clear_error (&error);
+
+  apr_safetensors_reader_new_from_file_async (file, G_PRIORITY_DEFAULT, NULL, on_ready, &of_reader);
+  opened = apr_safetensors_reader_new_from_file_finish (wait_for (&of_reader), &error);
+  g_assert_no_error (error);
+  assert_model (opened);
+  g_assert_null (apr_safetensors_reader_new_from_file_finish (of_reader, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FAILED);
+}
+
 /* Gets the tensor “m”, or what @indices take of it, in a thread. */
 static AprTensor *
 get_async (AprSafetensorsReader *reader, const char *indices, GCancellable *cancellable, GError **error)
@@ -627,6 +664,7 @@ main (int argc, char **argv)
   ADD ("/safetensors/reader/same-verdicts", test_same_verdicts);
   ADD ("/safetensors/reader/async", test_async);
   ADD ("/safetensors/reader/async/cancelled-later", test_async_cancelled_later);
+  ADD ("/safetensors/reader/async/finish-is-misused", test_async_finish_is_misused);
   ADD ("/safetensors/reader/tensor-async", test_tensor_async);
   ADD ("/safetensors/reader/tensor-async/cancelled", test_tensor_async_is_cancelled);
   g_test_add_func ("/safetensors/reader/tensor-async/finish-is-misused", test_tensor_finish_is_misused);
