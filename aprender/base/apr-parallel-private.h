@@ -12,7 +12,10 @@ G_BEGIN_DECLS
 /* One of @n_parts parts of some work, none of which depends on another. */
 typedef void (*AprParallelFunc) (gpointer data, gsize part, gsize n_parts);
 
-/* Returns MIN (n_worth, n_threads), at least 1; 0 threads mean one per processor. */
+/* A program may ask for any number of threads. */
+#define APR_PARALLEL_MAX_THREADS 1024
+
+/* Returns MIN (n_worth, n_threads, APR_PARALLEL_MAX_THREADS), at least 1; 0 threads mean one per processor. */
 guint apr_parallel_count (guint n_threads, double n_worth);
 
 /* Does @n_parts parts of some work, which @n_threads threads take in turns. */

@@ -16,7 +16,10 @@ apr_parallel_count (guint n_threads, double n_worth)
   if (n_worth < 2 || n_threads == 1)
     return 1;
 
-  return (guint) MIN (n_worth, n_threads != 0 ? n_threads : apr_processors_count ());
+  if (n_threads == 0)
+    n_threads = apr_processors_count ();
+
+  return (guint) MIN (n_worth, MIN (n_threads, APR_PARALLEL_MAX_THREADS));
 }
 
 /* Threads start on another processor than the one that starts them. Left to itself, the system may let a thread wait

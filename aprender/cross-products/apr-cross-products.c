@@ -233,14 +233,15 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
   /**
    * AprCrossProducts:n-threads: (getter get_n_threads) (setter set_n_threads)
    *
-   * The number of threads that sum; 0 for as many as there are processors, where the work is worth it.
+   * How many threads sum at the most; 0 for as many as there are processors. No more are started than the work is
+   * worth, nor more than 1024.
    *
    * The sums do not depend on it. It is neither compared nor saved.
    *
    * Since: 0.1
    */
   properties[PROP_N_THREADS] =
-    g_param_spec_uint ("n-threads", NULL, NULL, 0, APR_EXACT_SUMS_MAX_THREADS, 0,
+    g_param_spec_uint ("n-threads", NULL, NULL, 0, G_MAXUINT, 0,
                        G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
@@ -534,9 +535,9 @@ apr_cross_products_get_busy (AprCrossProducts *self)
  * apr_cross_products_get_n_threads: (get-property n-threads)
  * @self: a state
  *
- * Gets the number of threads that sum.
+ * Gets how many threads sum at the most.
  *
- * Returns: the number, 0 for all
+ * Returns: their number, 0 for as many as there are processors
  *
  * Since: 0.1
  */
@@ -551,9 +552,10 @@ apr_cross_products_get_n_threads (AprCrossProducts *self)
 /**
  * apr_cross_products_set_n_threads: (set-property n-threads)
  * @self: a state
- * @n_threads: the number, at most 1024; 0 for as many as there are processors, where the work is worth it
+ * @n_threads: any number, 0 for as many as there are processors
  *
- * Sets the number of threads that sum. The sums do not depend on it.
+ * Limits the threads of each update from now on. No more are started than the work is worth, nor more than 1024. The
+ * sums do not depend on it.
  *
  * Since: 0.1
  */
@@ -561,7 +563,6 @@ void
 apr_cross_products_set_n_threads (AprCrossProducts *self, guint n_threads)
 {
   g_return_if_fail (APR_IS_CROSS_PRODUCTS (self));
-  g_return_if_fail (n_threads <= APR_EXACT_SUMS_MAX_THREADS);
 
   if (self->n_threads == n_threads)
     return;

@@ -30,8 +30,6 @@ gsize apr_exact_sums_get_n_features (const AprExactSums *self);
 
 gsize apr_exact_sums_get_n_targets (const AprExactSums *self);
 
-#define APR_EXACT_SUMS_MAX_THREADS 1024
-
 /* Adds rows of any dtype that is a number, in as many threads as @run has, but no more than there are blocks of rows.
  * After an error the sums are of no use. Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
 gboolean apr_exact_sums_update_with (AprExactSums *self,

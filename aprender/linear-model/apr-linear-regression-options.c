@@ -245,9 +245,10 @@ apr_linear_regression_get_n_threads (AprLinearRegression *self)
 /**
  * apr_linear_regression_set_n_threads: (set-property n-threads)
  * @self: a linear regression
- * @n_threads: a number, 0 for as many as there are processors
+ * @n_threads: any number, 0 for as many as there are processors
  *
- * Limits the threads of each fit and prediction from now on. Answers do not depend on it.
+ * Limits the threads of each fit and prediction from now on. No more are started than the work is worth, nor more than
+ * 1024. Answers do not depend on it.
  *
  * Since: 0.1
  */

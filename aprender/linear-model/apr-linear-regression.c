@@ -374,8 +374,8 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   /**
    * AprLinearRegression:n-threads: (getter get_n_threads) (setter set_n_threads)
    *
-   * How many threads a fit, or a prediction, uses at the most; 0 for as many as there are processors and the work
-   * is worth.
+   * How many threads a fit, or a prediction, uses at the most; 0 for as many as there are processors. No more are
+   * started than the work is worth, nor more than 1024.
    *
    * The answer does not depend on it, and files do not hold it.
    *

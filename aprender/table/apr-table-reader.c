@@ -273,7 +273,8 @@ apr_table_reader_class_init (AprTableReaderClass *klass)
   /**
    * AprTableReader:n-threads: (getter get_n_threads) (setter set_n_threads)
    *
-   * How many threads read numbers at most; 0 means one per processor.
+   * How many threads read numbers at the most; 0 for as many as there are processors. No more are started than 16,
+   * which is what reading is worth.
    *
    * Since: 0.1
    */
@@ -529,7 +530,7 @@ apr_table_reader_set_drop_missing (AprTableReader *self, gboolean drop_missing)
  * apr_table_reader_get_n_threads:
  * @self: a reader
  *
- * Gets how many threads read numbers at most.
+ * Gets how many threads read numbers at the most.
  *
  * Returns: the value of [property@Apr.TableReader:n-threads]
  *
@@ -546,9 +547,10 @@ apr_table_reader_get_n_threads (AprTableReader *self)
 /**
  * apr_table_reader_set_n_threads:
  * @self: a reader
- * @n_threads: the number of threads, or 0 for one per processor
+ * @n_threads: any number, 0 for as many as there are processors
  *
- * Sets how many threads read numbers at most. The rows do not depend on it.
+ * Limits the threads that read numbers. No more are started than 16, which is what reading is worth. The rows do not
+ * depend on it.
  *
  * Since: 0.1
  */

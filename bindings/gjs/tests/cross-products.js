@@ -70,6 +70,10 @@ test('precision-threads-and-names', () => {
   loaded.target_names = ['price'];
   assertEqual(Apr.CrossProducts.from_bytes(loaded.to_bytes()).target_names, ['price']);
   assertEqual(new Apr.LinearRegression().fit_cross_products(loaded).target_names, ['price']);
+  state.n_threads = 2 ** 32 - 1;
+  assertEqual(state.n_threads, 2 ** 32 - 1);
+  state.set_n_threads(1025);
+  assertEqual(state.n_threads, 1025);
   const other = Apr.CrossProducts.new(2, 1);
   other.set_feature_names(['width', 'depth']);
   assertThrows(() => state.merge(other), Apr.Error, Apr.Error.FEATURE_NAMES, 'is “depth”');

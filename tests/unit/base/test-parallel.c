@@ -41,6 +41,8 @@ test_count (void)
   g_assert_cmpuint (apr_parallel_count (1, 1e300), ==, 1);
   g_assert_cmpuint (apr_parallel_count (8, 2.5), ==, 2);
   g_assert_cmpuint (apr_parallel_count (8, 1e300), ==, 8);
+  g_assert_cmpuint (apr_parallel_count (1024, 1e300), ==, 1024);
+  g_assert_cmpuint (apr_parallel_count (G_MAXUINT, 1e300), ==, 1024);
   g_assert_cmpuint (apr_parallel_count (0, 1e300), >=, 1);
   g_assert_cmpuint (apr_parallel_count (0, 1e300), <=, g_get_num_processors ());
 }

@@ -283,6 +283,12 @@ test_threads (void)
   g_assert_true (apr_cross_products_update (all, x, y, NULL, NULL, NULL));
   g_assert_true (apr_cross_products_update (one, x, y, NULL, NULL, NULL));
   assert_equal (all, one);
+
+  apr_cross_products_set_n_threads (one, G_MAXUINT);
+  g_assert_cmpuint (apr_cross_products_get_n_threads (one), ==, G_MAXUINT);
+  g_assert_true (apr_cross_products_update (all, x, y, NULL, NULL, NULL));
+  g_assert_true (apr_cross_products_update (one, x, y, NULL, NULL, NULL));
+  assert_equal (all, one);
 }
 
 static void
