@@ -87,6 +87,17 @@ test('every-property-with-a-nul-is-refused', () => {
   }
 });
 
+test('names-of-properties-are-strings', () => {
+  for (const {type} of listStringProperties()) {
+    const object = new type();
+    for (const [name, shown] of [[null, 'null'], [undefined, 'undefined'], [7, '7'], [['name'], 'an array'], [{}, 'an Object'],
+      [Symbol('name'), 'a Symbol']]) {
+      assertThrows(() => object.set_property(name, 'x'), TypeError, null,
+        `The name in set_property must be a string, not ${shown}`, type.name);
+    }
+  }
+});
+
 // What takes as long as data are big: C has a priority before the cancellable, scripts have none.
 test('asynchronous-methods-take-no-priority', async () => {
   const writer = new Apr.SafetensorsWriter();

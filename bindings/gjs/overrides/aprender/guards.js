@@ -85,6 +85,8 @@ function extend(Apr, functions) {
     };
     const {set_property: setProperty} = type.prototype;
     type.prototype.set_property = function (name, value) {
+      if (typeof name !== 'string')
+        throw new TypeError(`The name in set_property must be a string, not ${describe(name)}`);
       check(name, value);
       setProperty.call(this, name, value);
     };
