@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-safetensors-error-private.h"
 
+#include <string.h>
+
 #include "aprender/base/apr-error.h"
+#include "aprender/safetensors/apr-json-scanner-private.h"
 
 /* What an error has beside its code and message: the offset, where it is known. GLib puts it before the error, aligned
  * to two words, which its size is a multiple of. */
@@ -93,6 +96,14 @@ apr_safetensors_error_set_offset (GError **error, guint64 offset)
   place = get_place (*error);
   place->has_offset = TRUE;
   place->offset = offset;
+}
+
+void
+apr_safetensors_error_prefix_tensor (GError **error, const char *name)
+{
+  g_autofree char *display = apr_json_display (name, strlen (name));
+
+  g_prefix_error (error, "tensor “%s”: ", display);
 }
 
 /**

@@ -3,6 +3,7 @@
 
 #include "aprender/base/apr-task-private.h"
 #include "aprender/safetensors/apr-json-scanner-private.h"
+#include "aprender/safetensors/apr-safetensors-error-private.h"
 
 #include <string.h>
 
@@ -245,9 +246,7 @@ batch_write (Batch *self, gconstpointer bytes, gsize size, GError **error)
 static gboolean
 fail (const Batch *batch, const AprSafetensorsItem *item, GError **error)
 {
-  g_autofree char *display = apr_json_display (item->name, strlen (item->name));
-
-  g_prefix_error (error, "tensor “%s”: ", display);
+  apr_safetensors_error_prefix_tensor (error, item->name);
   if (batch->output->display != NULL)
     g_prefix_error (error, "%s: ", batch->output->display);
   return FALSE;

@@ -82,8 +82,8 @@ apr_safetensors_reader_open (GInitable *initable, GCancellable *cancellable, GEr
  * A local file is mapped into memory; any other file is loaded as a whole, which blocks.
  *
  * Fails with %G_IO_ERROR if the file cannot be read, for example with %G_IO_ERROR_NOT_FOUND, %G_IO_ERROR_IS_DIRECTORY
- * or %G_IO_ERROR_NOT_REGULAR_FILE, and with %APR_SAFETENSORS_ERROR if it is not a valid SafeTensors file. The message
- * begins with the file's path or URI.
+ * or %G_IO_ERROR_NOT_REGULAR_FILE, with %APR_SAFETENSORS_ERROR if it is not a valid SafeTensors file, and with
+ * %APR_ERROR_NO_MEMORY if there is not enough memory. The message begins with the file's path or URI.
  *
  * Returns: (transfer full): a reader of the file
  *
@@ -138,7 +138,8 @@ apr_safetensors_reader_new_from_path (const char *path, GError **error)
  *
  * The bytes are not copied: the reader and its tensors hold references to them.
  *
- * Fails with %APR_SAFETENSORS_ERROR if the bytes are not a valid SafeTensors file.
+ * Fails with %APR_SAFETENSORS_ERROR if the bytes are not a valid SafeTensors file, and with %APR_ERROR_NO_MEMORY if
+ * there is not enough memory.
  *
  * Returns: (transfer full): a reader of the bytes
  *
@@ -165,7 +166,8 @@ apr_safetensors_reader_new_from_bytes (GBytes *bytes, GError **error)
  * byte after the last tensor. Memory is allocated for what has arrived, not for what the header claims. The stream is
  * not closed.
  *
- * Fails with the stream's error, and with %APR_SAFETENSORS_ERROR if the stream is not a valid SafeTensors file.
+ * Fails with the stream's error, with %APR_SAFETENSORS_ERROR if the stream is not a valid SafeTensors file, and with
+ * %APR_ERROR_NO_MEMORY if there is not enough memory.
  *
  * Returns: (transfer full): a reader of the file
  *

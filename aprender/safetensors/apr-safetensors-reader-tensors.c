@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-json-scanner-private.h"
+#include "aprender/safetensors/apr-safetensors-error-private.h"
 #include "aprender/safetensors/apr-safetensors-reader-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 #include "aprender/tensor/apr-tensor-slice-private.h"
@@ -220,8 +221,8 @@ find_readable_entry (AprSafetensorsReader *self,
  *
  * Fails with %APR_SAFETENSORS_ERROR_NOT_FOUND if there is no such tensor. In the load mode
  * %APR_SAFETENSORS_LOAD_MODE_READ it also fails with %G_IO_ERROR if the file cannot be read, with
- * %APR_SAFETENSORS_ERROR_TRUNCATED if the file has been truncated, and with %APR_ERROR_RANGE if there is not enough
- * memory.
+ * %APR_SAFETENSORS_ERROR_TRUNCATED if the file has been truncated, and with %APR_ERROR_NO_MEMORY if there is not
+ * enough memory. With 32-bit addresses it fails with %APR_ERROR_RANGE for a tensor that is larger than memory can be.
  *
  * Returns: (transfer full): the tensor
  *
@@ -276,6 +277,7 @@ apr_safetensors_reader_get_slice (AprSafetensorsReader *self,
   g_autoptr (GBytes) bytes = NULL;
   const AprSafetensorsEntry *entry;
   AprSafetensorsSource *source;
+  AprTensor *tensor = NULL;
 
   g_return_val_if_fail (APR_IS_SAFETENSORS_READER (self), NULL);
   g_return_val_if_fail (name != NULL, NULL);
@@ -287,13 +289,14 @@ apr_safetensors_reader_get_slice (AprSafetensorsReader *self,
     return NULL;
   slice = apr_slice_new (entry->dtype, apr_safetensors_header_get_shape (source->header, entry),
                          entry->n_dims, indices, error);
-  if (slice == NULL)
+  if (slice != NULL)
     {
-      g_autofree char *display = apr_json_display (name, strlen (name));
-
-      g_prefix_error (error, "tensor “%s”: ", display);
-      return NULL;
+      bytes = apr_safetensors_source_read (source, entry, slice->begin, slice->end, error);
+      if (bytes == NULL)
+        return NULL;
+      tensor = apr_slice_take (slice, bytes, error);
     }
-  bytes = apr_safetensors_source_read (source, entry, slice->begin, slice->end, error);
-  return bytes != NULL ? apr_slice_take (slice, bytes, error) : NULL;
+  if (tensor == NULL)
+    apr_safetensors_error_prefix_tensor (error, name);
+  return tensor;
 }

@@ -456,6 +456,8 @@ apr_safetensors_source_read (
                                      offset, offset + (end - begin), n_read);
       apr_safetensors_error_set_offset (error, offset + n_read);
     }
+  else
+    apr_safetensors_error_prefix_tensor (error, apr_safetensors_header_get_name (self->header, entry));
   g_prefix_error (error, "%s: ", self->name);
   return NULL;
 }

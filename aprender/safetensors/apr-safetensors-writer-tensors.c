@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/safetensors/apr-json-scanner-private.h"
+#include "aprender/safetensors/apr-safetensors-error-private.h"
 #include "aprender/safetensors/apr-safetensors-header-private.h"
 #include "aprender/safetensors/apr-safetensors-writer-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
@@ -51,14 +52,6 @@ check_name (AprSafetensorsWriter *self, const char *name, GError **error)
       return FALSE;
     }
   return TRUE;
-}
-
-static void
-prefix_tensor (const char *name, GError **error)
-{
-  g_autofree char *display = apr_json_display (name, strlen (name));
-
-  g_prefix_error (error, "tensor “%s”: ", display);
 }
 
 /**
@@ -148,7 +141,7 @@ apr_safetensors_writer_declare_tensor (AprSafetensorsWriter *self,
     return FALSE;
   if (!apr_dtype_count_bytes (dtype, shape, n_dims, &n_elements, &n_bytes, error))
     {
-      prefix_tensor (name, error);
+      apr_safetensors_error_prefix_tensor (error, name);
       return FALSE;
     }
   item = apr_safetensors_item_new (name, dtype, shape, n_dims, n_bytes);
@@ -209,7 +202,7 @@ apr_safetensors_writer_set_source_bytes (AprSafetensorsWriter *self,
       g_set_error (error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_SIZE_MISMATCH,
                    "%" G_GSIZE_FORMAT " bytes are given, but its dtype and shape need %" G_GSIZE_FORMAT,
                    g_bytes_get_size (bytes), item->size);
-      prefix_tensor (name, error);
+      apr_safetensors_error_prefix_tensor (error, name);
       return FALSE;
     }
   item->bytes = g_bytes_ref (bytes);

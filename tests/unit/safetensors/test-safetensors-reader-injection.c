@@ -296,6 +296,7 @@ test_tensor_fails (Folder *folder, gconstpointer unused)
     { { CALL_PREAD, 0, 1, EIO }, g_io_error_quark, G_IO_ERROR_FAILED, "Input/output error" },
     { { CALL_MALLOC, 0, 1, ENOMEM }, apr_error_quark, APR_ERROR_NO_MEMORY, "There is no memory for 4 bytes" },
   };
+  static const Fault of_copy = { CALL_MALLOC, 1, 1, ENOMEM };
   g_autofree char *path = write_model (folder);
   g_autoptr (AprSafetensorsReader) reader = NULL;
   guint i;
@@ -304,7 +305,7 @@ test_tensor_fails (Folder *folder, gconstpointer unused)
   reader = reader_open (path, APR_SAFETENSORS_LOAD_MODE_READ, NULL);
   for (i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      g_autofree char *expected = g_strdup_printf ("%s: %s", path, cases[i].message);
+      g_autofree char *expected = g_strdup_printf ("%s: tensor “w”: %s", path, cases[i].message);
       g_autoptr (GError) error = NULL;
       g_autoptr (AprTensor) tensor = NULL;
 
@@ -317,7 +318,12 @@ test_tensor_fails (Folder *folder, gconstpointer unused)
         {
           inject_anew (&cases[i].fault);
           g_assert_null (apr_safetensors_reader_get_slice (reader, "w", "1:", &error));
-          assert_message_has (error, "no memory for 3 bytes");
+          assert_message_has (error, ": tensor “w”: There is no memory for 3 bytes");
+          g_clear_error (&error);
+          inject_anew (&of_copy);
+          g_assert_null (apr_safetensors_reader_get_slice (reader, "w", "::2", &error));
+          g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+          g_assert_cmpstr (error->message, ==, "tensor “w”: There is no memory for a slice of 2 bytes");
           g_clear_error (&error);
         }
       tensor = apr_safetensors_reader_get_tensor (reader, "w", &error);

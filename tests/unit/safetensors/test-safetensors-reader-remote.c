@@ -385,7 +385,7 @@ test_tensor_fails (void)
       g_assert_no_error (error);
       g_assert_null (apr_safetensors_reader_get_tensor (reader, "w", &error));
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED);
-      g_assert_cmpstr (error->message, ==, "far:///model: the cable was pulled");
+      g_assert_cmpstr (error->message, ==, "far:///model: tensor “w”: the cable was pulled");
       content->n_seeks = content->n_reads = 0;
       assert_tensors (reader);
     }
