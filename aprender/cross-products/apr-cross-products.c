@@ -16,7 +16,7 @@
  * ```c
  * g_autoptr (AprCrossProducts) state = apr_cross_products_new (2, 1, &error);
  *
- * if (!apr_cross_products_update (state, x, y, NULL, NULL, &error) ||
+ * if (state == NULL || !apr_cross_products_update (state, x, y, NULL, NULL, &error) ||
  *     !apr_cross_products_merge (state, from_another_machine, &error) ||
  *     !apr_linear_regression_fit_cross_products (model, state, NULL, &error))
  *   g_printerr ("%s\n", error->message);

@@ -12,9 +12,9 @@
  * A model: it is fitted to data, predicts, is scored, copied, saved and loaded.
  *
  * ```c
- * if (!apr_estimator_fit (model, x, y, NULL, NULL, &error))
+ * if (!apr_estimator_fit (model, x, y, NULL, NULL, &error) ||
+ *     (predictions = apr_estimator_predict (model, more_x, &error)) == NULL)
  *   g_warning ("%s", error->message);
- * predictions = apr_estimator_predict (model, more_x, &error);
  * ```
  *
  * A sample is a row of X [n_samples, n_features]; its target is a number in y [n_samples], or a row of y

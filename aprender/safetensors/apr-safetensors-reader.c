@@ -8,7 +8,11 @@
  *
  * ```c
  * g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_path ("model.safetensors", &error);
- * g_autoptr (AprTensor) weights = apr_safetensors_reader_get_tensor (reader, "weights", &error);
+ * g_autoptr (AprTensor) weights = NULL;
+ *
+ * if (reader == NULL)
+ *   return FALSE;
+ * weights = apr_safetensors_reader_get_tensor (reader, "weights", &error);
  * ```
  *
  * Opening a file reads and checks its header. A file with anything wrong in it is refused as a whole, with an error
@@ -30,7 +34,11 @@
  * g_autoptr (AprSafetensorsReader) reader =
  *   g_initable_new (APR_TYPE_SAFETENSORS_READER, cancellable, &error,
  *                   "file", file, "load-mode", APR_SAFETENSORS_LOAD_MODE_READ, NULL);
- * g_autoptr (AprTensor) rows = apr_safetensors_reader_get_slice (reader, "weights", "1:3, ::-1", &error);
+ * g_autoptr (AprTensor) rows = NULL;
+ *
+ * if (reader == NULL)
+ *   return FALSE;
+ * rows = apr_safetensors_reader_get_slice (reader, "weights", "1:3, ::-1", &error);
  * ```
  *
  * A reader that is created with properties is a [iface@Gio.Initable]: in C, Vala and Python it has no tensors until

@@ -56,9 +56,10 @@
  *   return camera_read (camera, name, offset, size, error);
  * }
  *
- * apr_safetensors_writer_declare_tensor (writer, "film", APR_DTYPE_U8, shape, 4, &error);
  * apr_safetensors_writer_set_data_func (writer, read_block, camera, NULL);
- * apr_safetensors_writer_write_to_path (writer, "film.safetensors", &error);
+ * if (!apr_safetensors_writer_declare_tensor (writer, "film", APR_DTYPE_U8, shape, 4, &error) ||
+ *     !apr_safetensors_writer_write_to_path (writer, "film.safetensors", &error))
+ *   return FALSE;
  * ```
  *
  * At most 1 MiB of such data is in memory at a time. Added and declared tensors can be mixed. If a source supplies more

@@ -18,6 +18,8 @@
  * AprTensor *x;
  * AprTensor *y;
  *
+ * if (reader == NULL)
+ *   return FALSE;
  * apr_table_reader_set_targets (reader, targets);
  * while (error == NULL && apr_table_reader_read (reader, &x, &y, NULL, NULL, &error))
  *   {

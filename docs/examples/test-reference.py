@@ -7,6 +7,7 @@ Usage: test-reference.py SOURCE PROGRAM
 SOURCE is the project's folder, PROGRAM reference.c, built.
 """
 
+import os
 import pathlib
 import re
 import shutil
@@ -42,5 +43,6 @@ for name, paragraph in missing:
     print(f'# {name} shows what is not in reference.c: {paragraph}')
 with tempfile.TemporaryDirectory() as folder:
     shutil.copy(examples / 'rents.csv', folder)
-    run = subprocess.run([program], cwd=folder, stdout=subprocess.DEVNULL, check=False)
+    run = subprocess.run([program], cwd=folder, env=os.environ | {'G_DEBUG': 'fatal-criticals'},
+                         stdout=subprocess.DEVNULL, check=False)
 print(f'{"not " if run.returncode else ""}ok 2 program')
