@@ -79,7 +79,7 @@ apr_cross_products_get_feature_names (AprCrossProducts *self)
  * Names the features. The names are saved with the state, and given to the models that are fitted to it.
  *
  * Returns: true, or false with %APR_ERROR_FEATURE_NAMES where their number is wrong, one is there twice, or one is not
- *   UTF-8
+ *   UTF-8, or with %G_IO_ERROR_PENDING while a write is under way
  *
  * Since: 0.1
  */
@@ -145,7 +145,7 @@ apr_cross_products_get_target_names (AprCrossProducts *self)
  * Names the targets. The names are saved with the state, and given to the models that are fitted to it.
  *
  * Returns: true, or false with %APR_ERROR_FEATURE_NAMES where their number is wrong, one is there twice, or one is not
- *   UTF-8
+ *   UTF-8, or with %G_IO_ERROR_PENDING while a write is under way
  *
  * Since: 0.1
  */

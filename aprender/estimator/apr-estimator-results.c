@@ -172,7 +172,8 @@ ref_read (AprEstimator *self)
  * get those of one fit, even if another thread fits the model meanwhile.
  *
  * Returns: (transfer full): the result, or `NULL` with %APR_ERROR_MODEL where there is none of this name, as in an
- *   unfitted model, or in one from a file without it
+ *   unfitted model, or in one from a file without it, or with %APR_ERROR_FAILED where a class such as
+ *   [class@Apr.LinearRegression] keeps its results itself
  *
  * Since: 0.1
  */

@@ -410,8 +410,9 @@ apr_linear_regression_load_tensors (
  *
  * Makes a fitted model from a file, as [func@Apr.Estimator.load] does.
  *
- * Returns: (transfer full): the model; `NULL` with an error that names the file, and the tensor that is
- * missing or misshapen
+ * Returns: (transfer full): the model, or `NULL` as of [func@Apr.Estimator.load], or with %APR_ERROR_SHAPE or
+ *   %APR_ERROR_DTYPE where a tensor has another shape or dtype than those of a linear regression; the message names the
+ *   file and the tensor
  *
  * Since: 0.1
  */
@@ -430,7 +431,7 @@ apr_linear_regression_load (const char *path, GError **error)
  *
  * Makes a fitted model from bytes, as [func@Apr.Estimator.from_bytes] does.
  *
- * Returns: (transfer full): the model, or `NULL` as of [ctor@Apr.LinearRegression.load]
+ * Returns: (transfer full): the model, or `NULL` as of [ctor@Apr.LinearRegression.load], but for the file's name
  *
  * Since: 0.1
  */

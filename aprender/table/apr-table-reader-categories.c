@@ -150,7 +150,7 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
  * This blocks; [method@Apr.TableReader.read_categories_async] does not. The reader is at the end of its table
  * afterwards. After it has been cancelled, the next call, for the same columns, goes on. It fails with
  * %G_IO_ERROR_INVALID_DATA as [method@Apr.TableReader.read] does, and where a column has more than 10,000 categories,
- * or one of more than 1,024 bytes.
+ * or one of more than 1,024 bytes, and with %G_IO_ERROR_PENDING while another read of this reader is under way.
  *
  * Returns: (transfer full) (array zero-terminated=1): the names, in the order of @columns, those of each column sorted
  *   by their bytes

@@ -33,7 +33,7 @@ tell_names (AprTableReader *self)
  *
  * This blocks until the first block of text has come; [method@Apr.TableReader.read_names_async] does not. It fails with
  * %G_IO_ERROR_INVALID_DATA and a message that has the table's name and the line if a name is there twice, or not UTF-8,
- * or if there is no row at all.
+ * or if there is no row at all, and with %G_IO_ERROR_PENDING while another read of this reader is under way.
  *
  * Returns: whether the names are there
  *

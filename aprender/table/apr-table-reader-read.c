@@ -526,7 +526,8 @@ end_read (AprTableReader *self, const Rows *rows, AprTensor **x, AprTensor **y, 
  * column “rooms”: “three” is not a number`. If numbers are missing, it reads on to
  * the end, and the message counts them. Once a table has been found
  * wrong, every read fails. %APR_ERROR_FEATURE_NAMES says that it has no column of a name that was set. After
- * %G_IO_ERROR_CANCELLED, reading can go on.
+ * %G_IO_ERROR_CANCELLED, reading can go on, and after %G_IO_ERROR_PENDING, which it fails with while another read of
+ * this reader is under way.
  *
  * Returns: `TRUE` if there were rows; `FALSE` at the end of the table, and then @error is not set, and on failure
  *

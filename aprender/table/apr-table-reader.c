@@ -44,9 +44,10 @@
  * ## Threads, memory and blocking
  *
  * One thread at a time may use a reader. [method@Apr.TableReader.read] blocks, and has an asynchronous twin; until that
- * has ended, the properties say what they said before: they notify then. [ctor@Apr.TableReader.new_for_file] opens the
- * file, and [method@Apr.TableReader.read_names] reads its first block. A reader holds the stream and some blocks of
- * text, and from the first row on has threads that read and parse ahead; the tensors are the caller's.
+ * has ended, other reads fail with %G_IO_ERROR_PENDING, and the properties say what they said before: they notify then.
+ * [ctor@Apr.TableReader.new_for_file] opens the file, and [method@Apr.TableReader.read_names] reads its first block. A
+ * reader holds the stream and some blocks of text, and from the first row on has threads that read and parse ahead; the
+ * tensors are the caller's.
  *
  * Since: 0.1
  */
