@@ -5,6 +5,8 @@
 These are the ones that may be null, and the priority, which is the default's then. A method that does nothing but set
 one thing is no call without it.
 
+And what may be null: each property whose getter may return it. vapigen takes that from the metadata alone.
+
 Usage: test-vapi.py aprender-1.0.vapi
 """
 
@@ -34,6 +36,15 @@ def list_missing(vapi):
                 yield f'{name}: {argument}'
 
 
+def list_not_nullable(vapi):
+    """The properties that may not be null although their getters may return it."""
+    for text in re.split(r'^\tpublic (?:abstract |sealed )?class ', vapi, flags=re.MULTILINE)[1:]:
+        getters = set(re.findall(r'^\t\tpublic (?:\w+ )*\S+\? get_(\w+) \(\);$', text, re.MULTILINE))
+        for type_name, name in re.findall(r'^\t\tpublic (?:\w+ )*(\S+) (\w+) \{', text, re.MULTILINE):
+            if name in getters and not type_name.endswith('?'):
+                yield f'{text.split()[0]}.{name}'
+
+
 def main():
     vapi = pathlib.Path(sys.argv[1]).read_text(encoding='utf-8')
     # The test itself: what it looks for is found.
@@ -42,6 +53,13 @@ def main():
                            ('public void a (T? x = null, int n = 0, T? y);', 1)):
         assert len(list(list_missing(line))) == expected, line
 
+    getter = '\tpublic class C : D {\n\t\tpublic unowned string[]? get_x ();\n'
+    for line, expected in (('\t\tpublic string[] x { owned get; set; }', ['C.x']), ('\t\tpublic string[]? x { get; }', [])):
+        assert list(list_not_nullable(getter + line)) == expected, line
+
+    wrong = list(list_not_nullable(vapi))
+    assert not wrong, f'not nullable: {wrong}'
+    assert vapi.count('? file {') == 1 and vapi.count('? bytes {') == 1, 'a reader has one of the two'
     functions = FUNCTION.findall(vapi)
     assert len(functions) > 200 and sum(name.endswith('_async') for name, _ in functions) > 30, len(functions)
     missing = list(list_missing(vapi))
