@@ -104,7 +104,7 @@ class Strings(TestCase):
         for owner, name, types in list_functions():
             where = f'{owner}.{name}' if owner else name
             object_ = self.objects.get(owner, getattr(Apr, owner) if owner else Apr)
-            object_ = type(object_) if name == 'load' else object_
+            object_ = type(object_) if owner and name.startswith('load') else object_
             for argument, (type_, _) in types.items():
                 if make_string(type_, 'a') is None or where in HARMLESS or name == '__init__':
                     continue
