@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdlib.h>
 #include <string.h>
 
 #include <gio/gio.h>
@@ -8,6 +9,7 @@
 #include "aprender/tool/apr-tool-interrupt.h"
 #include "aprender/tool/apr-tool-output.h"
 #include "aprender/tool/apr-tool-safetensors.h"
+#include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
 
 /* Keys of a model's file. */
@@ -39,15 +41,17 @@ typedef enum
 /* What is converted. */
 typedef struct
 {
+  char *input;          /* the name of the file, for messages */
   GPtrArray *names;     /* (element-type utf8) */
-  GPtrArray *tensors;   /* (element-type AprTensor) */
+  GPtrArray *tensors;   /* (element-type AprTensor), as in the input */
   GHashTable *metadata; /* (nullable) */
-  gboolean is_cast;     /* whether a tensor has another dtype than in the input */
+  AprDType dtype;       /* to which floats are rounded, unless it is %APR_DTYPE_NONE */
 } Contents;
 
 static void
 contents_clear (Contents *self)
 {
+  g_clear_pointer (&self->input, g_free);
   g_clear_pointer (&self->names, g_ptr_array_unref);
   g_clear_pointer (&self->tensors, g_ptr_array_unref);
   g_clear_pointer (&self->metadata, g_hash_table_unref);
@@ -71,7 +75,7 @@ get_format (const char *path)
 }
 
 static gboolean
-read_safetensors (Contents *self, const char *path, GError **error)
+read_safetensors (Contents *self, const char *path, const char *wanted, GError **error)
 {
   g_autoptr (AprSafetensorsReader) reader = apr_safetensors_reader_new_from_path (path, error);
   const char *const *names = reader != NULL ? apr_safetensors_reader_get_names (reader) : NULL;
@@ -79,8 +83,11 @@ read_safetensors (Contents *self, const char *path, GError **error)
 
   for (i = 0; names != NULL && names[i] != NULL; i++)
     {
-      AprTensor *tensor = apr_safetensors_reader_get_tensor (reader, names[i], error);
+      AprTensor *tensor;
 
+      if (wanted != NULL && strcmp (names[i], wanted) != 0)
+        continue;
+      tensor = apr_safetensors_reader_get_tensor (reader, names[i], error);
       if (tensor == NULL)
         return FALSE;
       contents_take (self, names[i], tensor);
@@ -119,75 +126,67 @@ read_npy (Contents *self, const char *path, const char *name, GError **error)
 static gboolean
 read_contents (Contents *self, const char *path, const ConvertOptions *options, GError **error)
 {
-  g_autofree char *name = g_filename_display_name (path);
   gboolean ok;
 
   switch (get_format (path))
     {
     case SAFETENSORS:
-      return read_safetensors (self, path, error);
+      return read_safetensors (self, path, options->tensor, error);
     case NPY:
       ok = read_npy (self, path, options->tensor, error);
       break;
     case NPZ:
-      ok = apr_npz_read (path, self->names, self->tensors, error);
+      ok = apr_npz_read (path, options->tensor, self->names, self->tensors, error);
       break;
     case UNKNOWN:
     default:
       g_assert_not_reached ();
     }
-  if (!ok && error != NULL && strstr ((*error)->message, name) == NULL)
-    g_prefix_error (error, "%s: ", name);
+  if (!ok && error != NULL && strstr ((*error)->message, self->input) == NULL)
+    g_prefix_error (error, "%s: ", self->input);
 
   return ok;
 }
 
-/* Leaves only the tensor that is asked for. */
 static gboolean
-select_tensor (Contents *self, const char *path, const char *name, GError **error)
+check_tensor (const Contents *self, const char *name, GError **error)
 {
-  g_autofree char *shown = g_filename_display_name (path);
-  guint i;
-
-  for (i = self->names->len; name != NULL && i-- > 0;)
-    if (strcmp (g_ptr_array_index (self->names, i), name) != 0)
-      {
-        g_ptr_array_remove_index (self->names, i);
-        g_ptr_array_remove_index (self->tensors, i);
-      }
   if (name == NULL || self->names->len > 0)
     return TRUE;
 
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: there is no tensor “%s”", shown, name);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: there is no tensor “%s”", self->input, name);
   return FALSE;
 }
 
 static gboolean
-cast (Contents *self, const char *name, GError **error)
+find_dtype (Contents *self, const char *name, GError **error)
 {
-  g_autofree char *upper = g_ascii_strup (name, -1);
-  AprDType dtype;
-  guint i;
+  g_autofree char *upper = name != NULL ? g_ascii_strup (name, -1) : NULL;
 
-  if (!apr_dtype_from_string (upper, &dtype, error))
-    return FALSE;
-  for (i = 0; i < self->tensors->len; i++)
-    {
-      AprTensor *tensor = g_ptr_array_index (self->tensors, i);
-      AprDType from = apr_tensor_get_dtype (tensor);
-      AprTensor *rounded;
+  return upper == NULL || apr_dtype_from_string (upper, &self->dtype, error);
+}
 
-      if (from != APR_DTYPE_F16 && from != APR_DTYPE_BF16 && from != APR_DTYPE_F32 && from != APR_DTYPE_F64)
-        continue;
-      rounded = apr_tensor_cast (tensor, dtype, error);
-      if (rounded == NULL)
-        return FALSE;
-      apr_tensor_unref (tensor);
-      self->tensors->pdata[i] = rounded;
-      self->is_cast = self->is_cast || dtype != from;
-    }
+/* Whether a tensor gets another dtype than in the input. */
+static gboolean
+is_rounded (const Contents *self, AprTensor *tensor)
+{
+  AprDType from = apr_tensor_get_dtype (tensor);
 
-  return TRUE;
+  return self->dtype != APR_DTYPE_NONE && self->dtype != from &&
+         (from == APR_DTYPE_F16 || from == APR_DTYPE_BF16 || from == APR_DTYPE_F32 || from == APR_DTYPE_F64);
+}
+
+/* A tensor as it is written. Only one is rounded at a time: all together may be larger than memory. */
+static AprTensor *
+round_tensor (const Contents *self, const char *name, AprTensor *tensor, GError **error)
+{
+  AprTensor *rounded =
+    is_rounded (self, tensor) ? apr_tensor_cast (tensor, self->dtype, error) : apr_tensor_ref (tensor);
+
+  if (rounded == NULL)
+    g_prefix_error (error, "%s: the tensor “%s”: ", self->input, name);
+
+  return rounded;
 }
 
 static void
@@ -200,6 +199,8 @@ cancel_if_interrupted (goffset n_written, goffset n_bytes, gpointer data)
 static gboolean
 write_metadata (const Contents *self, AprSafetensorsWriter *writer, GError **error)
 {
+  gboolean is_cast = FALSE;
+  guint i;
   GHashTableIter iter;
   gpointer key;
   gpointer value;
@@ -213,9 +214,91 @@ write_metadata (const Contents *self, AprSafetensorsWriter *writer, GError **err
       return FALSE;
 
   /* The coefficients are then rounded twice, or of a wider dtype than the one to which they were rounded. */
-  return !self->is_cast || !g_hash_table_contains (self->metadata, KEY_MODEL) ||
+  for (i = 0; i < self->tensors->len; i++)
+    is_cast = is_cast || is_rounded (self, g_ptr_array_index (self->tensors, i));
+
+  return !is_cast || !g_hash_table_contains (self->metadata, KEY_MODEL) ||
          !g_hash_table_contains (self->metadata, KEY_CORRECTLY_ROUNDED) ||
          apr_safetensors_writer_set_metadata (writer, KEY_CORRECTLY_ROUNDED, "false", error);
+}
+
+/* Finds the tensor that is to be rounded, of those that are sorted by their names. */
+typedef struct
+{
+  const char *name;
+  AprTensor *tensor;
+} Named;
+
+typedef struct
+{
+  const Contents *contents;
+  Named *tensors;
+  gsize n_tensors;
+  AprTensor *rounded; /* (nullable): the one that is being written */
+} Source;
+
+static void
+source_clear (Source *self)
+{
+  g_clear_pointer (&self->tensors, g_free);
+  g_clear_pointer (&self->rounded, apr_tensor_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Source, source_clear)
+
+static void
+source_init (Source *self, const Contents *contents)
+{
+  guint i;
+
+  self->contents = contents;
+  self->n_tensors = contents->names->len;
+  self->tensors = g_new (Named, self->n_tensors);
+  for (i = 0; i < contents->names->len; i++)
+    self->tensors[i] =
+      (Named){ g_ptr_array_index (contents->names, i), g_ptr_array_index (contents->tensors, i) };
+  /* A name is the first member. */
+  if (self->n_tensors > 1)
+    qsort (self->tensors, self->n_tensors, sizeof *self->tensors, apr_tool_compare_texts);
+}
+
+static GBytes *
+get_rounded (
+  AprSafetensorsWriter *writer, const char *name, guint64 offset, gsize size, gpointer data, GError **error)
+{
+  Source *self = data;
+  GBytes *bytes;
+
+  if (offset == 0)
+    {
+      const Named *found =
+        bsearch (&name, self->tensors, self->n_tensors, sizeof *self->tensors, apr_tool_compare_texts);
+
+      g_clear_pointer (&self->rounded, apr_tensor_unref);
+      self->rounded = round_tensor (self->contents, name, found->tensor, error);
+      if (self->rounded == NULL)
+        return NULL;
+    }
+  bytes = apr_tensor_get_bytes (self->rounded);
+
+  return g_bytes_new_from_bytes (bytes, (gsize) offset,
+                                 MIN (size, g_bytes_get_size (bytes) - (gsize) offset));
+}
+
+static gboolean
+add_tensor (
+  const Contents *self, AprSafetensorsWriter *writer, const char *name, AprTensor *tensor, GError **error)
+{
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+
+  if (is_rounded (self, tensor)
+        ? apr_safetensors_writer_declare_tensor (writer, name, self->dtype, shape, n_dims, error)
+        : apr_safetensors_writer_add_tensor (writer, name, tensor, error))
+    return TRUE;
+
+  g_prefix_error (error, "%s: ", self->input);
+  return FALSE;
 }
 
 static gboolean
@@ -224,18 +307,21 @@ write_safetensors (const Contents *self, const char *path, GError **error)
   g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_auto (Source) source = { NULL };
   gboolean is_written;
   guint i;
 
   for (i = 0; i < self->names->len; i++)
-    if (!apr_safetensors_writer_add_tensor (writer, g_ptr_array_index (self->names, i),
-                                            g_ptr_array_index (self->tensors, i), error))
+    if (!add_tensor (self, writer, g_ptr_array_index (self->names, i), g_ptr_array_index (self->tensors, i),
+                     error))
       return FALSE;
   /* What was in the file before is copied, also what other programs stumble over. */
   apr_safetensors_writer_set_portable (writer, FALSE);
   if (!write_metadata (self, writer, error))
     return FALSE;
 
+  source_init (&source, self);
+  apr_safetensors_writer_set_data_func (writer, get_rounded, &source, NULL);
   apr_safetensors_writer_set_progress_func (writer, cancel_if_interrupted, cancellable, NULL);
   apr_tool_interrupt_hold ();
   is_written = apr_safetensors_writer_write_to_file (writer, file, cancellable, error);
@@ -248,6 +334,8 @@ static gboolean
 write_npy (const Contents *self, FILE *stream, const char *name, GError **error)
 {
   g_autoptr (GBytes) header = NULL;
+  g_autoptr (AprTensor) tensor = NULL;
+  const char *tensor_name;
   GBytes *data;
 
   if (self->tensors->len != 1)
@@ -258,13 +346,17 @@ write_npy (const Contents *self, FILE *stream, const char *name, GError **error)
         name, self->tensors->len);
       return FALSE;
     }
-  header = apr_npy_make_header (g_ptr_array_index (self->tensors, 0), error);
+  tensor_name = g_ptr_array_index (self->names, 0);
+  tensor = round_tensor (self, tensor_name, g_ptr_array_index (self->tensors, 0), error);
+  if (tensor == NULL)
+    return FALSE;
+  header = apr_npy_make_header (tensor, error);
   if (header == NULL)
     {
-      g_prefix_error (error, "the tensor “%s”: ", (const char *) g_ptr_array_index (self->names, 0));
+      g_prefix_error (error, "%s: the tensor “%s”: ", name, tensor_name);
       return FALSE;
     }
-  data = apr_tensor_get_bytes (g_ptr_array_index (self->tensors, 0));
+  data = apr_tensor_get_bytes (tensor);
   /* An error is seen when the file is closed. */
   fwrite (g_bytes_get_data (header, NULL), 1, g_bytes_get_size (header), stream);
   if (g_bytes_get_size (data) > 0)
@@ -276,7 +368,25 @@ write_npy (const Contents *self, FILE *stream, const char *name, GError **error)
 static gboolean
 write_npz (const Contents *self, FILE *stream, const char *name, GError **error)
 {
-  if (apr_npz_write (stream, self->names, self->tensors, error))
+  g_auto (AprNpzWriter) writer = { NULL };
+  guint i;
+
+  apr_npz_writer_init (&writer, stream);
+  for (i = 0; i < self->names->len; i++)
+    {
+      const char *tensor_name = g_ptr_array_index (self->names, i);
+      g_autoptr (AprTensor) tensor =
+        round_tensor (self, tensor_name, g_ptr_array_index (self->tensors, i), error);
+
+      if (tensor == NULL)
+        return FALSE;
+      if (!apr_npz_writer_add (&writer, tensor_name, tensor, error))
+        {
+          g_prefix_error (error, "%s: ", name);
+          return FALSE;
+        }
+    }
+  if (apr_npz_writer_finish (&writer, error))
     return TRUE;
 
   g_prefix_error (error, "%s: ", name);
@@ -303,8 +413,8 @@ run (char **arguments, gpointer data)
 {
   const ConvertOptions *options = data;
   g_auto (Contents)
-    contents = { g_ptr_array_new_with_free_func (g_free),
-                 g_ptr_array_new_with_free_func ((GDestroyNotify) apr_tensor_unref), NULL, FALSE };
+    contents = { g_filename_display_name (arguments[0]), g_ptr_array_new_with_free_func (g_free),
+                 g_ptr_array_new_with_free_func ((GDestroyNotify) apr_tensor_unref), NULL, APR_DTYPE_NONE };
   g_autoptr (GError) error = NULL;
   guint i;
 
@@ -322,10 +432,9 @@ run (char **arguments, gpointer data)
     return apr_tool_usage_error ("convert", "SafeTensors need a file to replace, not one that is open: %s",
                                  arguments[1]);
 
-  if (!read_contents (&contents, arguments[0], options, &error) ||
-      !select_tensor (&contents, arguments[0], options->tensor, &error) ||
-      (options->dtype != NULL && !cast (&contents, options->dtype, &error)) ||
-      !write_contents (&contents, arguments[1], &error))
+  if (!find_dtype (&contents, options->dtype, &error) ||
+      !read_contents (&contents, arguments[0], options, &error) ||
+      !check_tensor (&contents, options->tensor, &error) || !write_contents (&contents, arguments[1], &error))
     return apr_tool_fail (error);
 
   return APR_TOOL_OK;
@@ -341,11 +450,11 @@ const AprToolCommand apr_tool_convert = {
   .options = options_of_convert,
   .size = sizeof (ConvertOptions),
   .notes =
-    "Metadata are kept from SafeTensors to SafeTensors; numpy's files have none. Each number is "
-    "rounded once;\n"
-    "integers keep their dtype. A model in another dtype is no longer said to be correctly rounded. An "
-    ".npy file\n"
-    "holds one tensor.",
+    "Metadata are kept from SafeTensors to SafeTensors, of an index those on which all shards agree; "
+    "numpy's\n"
+    "files have none. Each number is rounded once; integers keep their dtype. A model in another dtype is no "
+    "longer\n"
+    "said to be correctly rounded. An .npy file holds one tensor.",
   .example = "aprender convert model.safetensors small.safetensors --dtype bf16",
   .run = run,
 };

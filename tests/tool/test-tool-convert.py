@@ -6,10 +6,13 @@ import errno
 import json
 import os
 import pathlib
+import re
 import resource
 import struct
 import subprocess
 import sys
+import warnings
+import zipfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -22,6 +25,8 @@ except ImportError:
     sys.exit(0)
 
 TOOL = os.environ['APR_TOOL']
+# A sanitizer ends a program that asks for too much memory, unless it is told not to.
+os.environ['ASAN_OPTIONS'] = os.environ.get('ASAN_OPTIONS', '') + ':allocator_may_return_null=1'
 DTYPES = ['|b1', '|u1', '|i1', '<i2', '<u2', '<f2', '<i4', '<u4', '<f4', '<c8', '<i8', '<u8', '<f8']
 
 
@@ -127,6 +132,9 @@ def npy(header, data=b'', version=b'\x01\x00'):
     return b'\x93NUMPY' + version + struct.pack('<H', len(header)) + header + data
 
 
+U8_HEADER = b"{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }"
+
+
 def test_hostile_npy(folder):
     good = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }"
     cases = {
@@ -161,6 +169,196 @@ def test_hostile_npy(folder):
     fails('nothing.npz: No such file or directory', folder / 'nothing.npz', folder / 'out.safetensors')
 
 
+def write_names(path, names):
+    write_safetensors(path, {name: {'dtype': 'U8', 'shape': [1], 'data_offsets': [i, i + 1]}
+                             for i, name in enumerate(names)}, bytes(i % 256 for i in range(len(names))))
+
+
+def read_names(path):
+    contents = path.read_bytes()
+    return sorted(json.loads(contents[8:8 + struct.unpack('<Q', contents[:8])[0]]))
+
+
+def test_names(folder):
+    """Names stay as they are, byte for byte: also those that Unicode or a file system may take for each other."""
+    names = ['', '/', 'e\u0301', '\u00e9', '\u1100\u1161', '\uac00', '\u212b', '\U0001d15e', 'a\\b', 'a/b', 'c:\\x', '../x',
+             '/abs', 'x/', 'x', 'd/../e', '.', '..', 'a.npy', '\x1b', 'a\nb']
+    write_names(folder / 'a.safetensors', names)
+    convert(folder / 'a.safetensors', folder / 'b.npz')
+    with zipfile.ZipFile(folder / 'b.npz') as archive:
+        assert archive.testzip() is None
+        assert sorted(archive.namelist()) == sorted(name + '.npy' for name in names)
+    convert(folder / 'b.npz', folder / 'c.safetensors')
+    assert read_names(folder / 'c.safetensors') == sorted(names)
+    found = numpy.load(folder / 'b.npz')
+    for i, name in enumerate(names):
+        if name != 'a.npy':
+            assert found[name].tolist() == [i], name
+    with zipfile.ZipFile(folder / 'd.npz', 'w') as archive:
+        for name in names:
+            archive.writestr(zipfile.ZipInfo(name + '.npy'), npy(U8_HEADER, b'x'))
+    convert(folder / 'd.npz', folder / 'c.safetensors')
+    assert read_names(folder / 'c.safetensors') == sorted(names)
+
+
+def test_long_names(folder):
+    for name in ['x' * 65531, 'é' * 32765]:
+        write_names(folder / 'a.safetensors', [name, 'b'])
+        convert(folder / 'a.safetensors', folder / 'b.npz')
+        assert sorted(numpy.load(folder / 'b.npz')) == sorted([name, 'b'])
+        convert(folder / 'b.npz', folder / 'c.safetensors')
+        assert read_names(folder / 'c.safetensors') == sorted([name, 'b'])
+        (folder / 'b.npz').unlink()
+    for name in ['x' * 65532, 'é' * 40000]:
+        write_names(folder / 'a.safetensors', [name, 'b'])
+        before = sorted(folder.iterdir())
+        fails(f'b.npz: the name of the tensor “{name[:40]}…” has {len(name.encode())} bytes, but names in .npz have at '
+              'most 65531', folder / 'a.safetensors', folder / 'b.npz')
+        assert sorted(folder.iterdir()) == before
+
+
+def test_many_arrays(folder):
+    """From 65,535 files on, the directory of a zip file needs Zip64."""
+    for n in [65534, 65535]:
+        names = [str(i) for i in range(n)]
+        write_names(folder / 'a.safetensors', names)
+        convert(folder / 'a.safetensors', folder / 'b.npz')
+        with zipfile.ZipFile(folder / 'b.npz') as archive:
+            assert archive.namelist() == [name + '.npy' for name in sorted(names)]
+    convert(folder / 'b.npz', folder / 'c.safetensors')
+    assert read_names(folder / 'c.safetensors') == sorted(names)
+
+
+def set_zip64(contents, entry):
+    """The same with Zip64's extra field in the only entry of the directory, before another extra field."""
+    start, end = contents.index(b'PK\x01\x02'), contents.index(b'PK\x05\x06')
+    length, = struct.unpack_from('<H', contents, start + 28)
+    size, = struct.unpack_from('<I', contents, start + 24)
+    record = bytearray(contents[start:start + 46 + length])
+    struct.pack_into('<IIHH', record, 20, 0xffffffff, 0xffffffff, length, 12 + len(entry))
+    struct.pack_into('<I', record, 42, 0xffffffff)
+    record += struct.pack('<HHQ', 0x6666, 8, 1) + entry.replace(b'SIZE', struct.pack('<QQQ', size, size, 0))
+    struct.pack_into('<H', record, 30, len(record) - 46 - length)
+    last = bytearray(contents[end:])
+    struct.pack_into('<I', last, 12, len(record))
+    return contents[:start] + record + last
+
+
+def test_zip_files(folder):
+    """Archives as others write them, and broken ones."""
+    numpy.savez(folder / 'none.npz')
+    convert(folder / 'none.npz', folder / 'out.safetensors')
+    assert read_names(folder / 'out.safetensors') == []
+    convert(folder / 'out.safetensors', folder / 'b.npz')
+    assert list(numpy.load(folder / 'b.npz')) == []
+
+    with zipfile.ZipFile(folder / 'good.npz', 'w', zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr('x.npy', npy(U8_HEADER, b'x'))
+        archive.comment = b'PK\x05\x06 is no end' * 3
+    convert(folder / 'good.npz', folder / 'out.npy')
+    assert numpy.load(folder / 'out.npy').tolist() == [120]
+    with zipfile.ZipFile(folder / 'stored.npz', 'w') as archive:
+        archive.writestr('x.npy', npy(U8_HEADER, b'x'))
+    good = (folder / 'stored.npz').read_bytes()
+    (folder / 'a.npz').write_bytes(set_zip64(good, struct.pack('<HH', 1, 24) + b'SIZE'))
+    convert(folder / 'a.npz', folder / 'out.npy')
+    assert numpy.load(folder / 'out.npy').tolist() == [120]
+
+    start, end = good.index(b'PK\x01\x02'), good.index(b'PK\x05\x06')
+    with zipfile.ZipFile(folder / 'text.npz', 'w') as archive:
+        archive.writestr('x.npy', npy(U8_HEADER, b'x'))
+        archive.writestr('read me.txt', b'')
+    with zipfile.ZipFile(folder / 'twice.npz', 'w') as archive, warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        archive.writestr('x.npy', npy(U8_HEADER, b'x'))
+        archive.writestr('x.npy', npy(U8_HEADER, b'x'))
+    cases = {
+        (folder / 'text.npz').read_bytes(): 'the file “read me.txt” in it has no name in UTF-8 that ends with .npy',
+        (folder / 'twice.npz').read_bytes(): 'there is a tensor called “x” already',
+        good[:start] + good[start:].replace(b'x.npy', b'\xff.npy'): 'the file “�.npy” in it has no name in UTF-8',
+        good[:start] + good[start:].replace(b'x.npy', b'\0.npy'): 'in it has no name in UTF-8',
+        good[:start] + good[start:].replace(b'x.npy', b'x.np_'): 'the file “x.np_” in it has no name',
+        good[:start + 8] + b'\1' + good[start + 9:]: '“x”: not a zip file that can be read: it is encrypted',
+        good[:start + 10] + b'\x0c' + good[start + 11:]: '“x”: the method of compression 12 cannot be read',
+        good[:start + 10] + b'\x08' + good[start + 11:]: '“x”: ',
+        good[:start + 16] + b'1234' + good[start + 20:]: '“x”: not a zip file that can be read: its checksum is wrong',
+        good[:start + 24] + b'\x7f' + good[start + 25:]: '“x”: ',
+        good[:start + 24] + b'\1' + good[start + 25:]: '“x”: not a file of numpy',
+        good[:start + 42] + b'\1' + good[start + 43:]: 'names a place where no file begins',
+        good[:start + 42] + b'\xff\xff\xff\x7f' + good[start + 46:]: 'it ends too early',
+        good[:end + 12] + b'\xff\xff\xff\x7f' + good[end + 16:]: 'its directory is longer than all of it',
+        good[:end + 12] + b'\x20' + good[end + 13:]: 'its directory is broken',
+        good[:end + 16] + b'\0' + good[end + 17:]: 'its directory is broken',
+        good[:-1]: 'it has no directory',
+        b'': 'it has no directory',
+        b'PK\x05\x06': 'it has no directory',
+        good[:end] + struct.pack('<IIQI', 0x07064b50, 0, 0, 1) + good[end:]: "its Zip64 end is none",
+        good[:end] + struct.pack('<IIQI', 0x07064b50, 0, 2**64 - 1, 1) + good[end:]: 'it ends too early',
+        set_zip64(good, struct.pack('<HH', 1, 20) + b'SIZE'): 'its directory is broken',
+        set_zip64(good, struct.pack('<HH', 1, 999) + b'SIZE'): 'its directory is broken',
+        set_zip64(good, struct.pack('<HHQQQ', 1, 24, 1, 1, 2**64 - 1)): 'it ends too early',
+    }
+    for contents, message in cases.items():
+        (folder / 'a.npz').write_bytes(contents)
+        before = sorted(folder.iterdir())
+        for output in ['new.safetensors', 'new.npz'] if 'already' not in message else ['new.safetensors']:
+            fails('a.npz: ', folder / 'a.npz', folder / output)
+            fails(message, folder / 'a.npz', folder / output)
+        assert sorted(folder.iterdir()) == before
+
+
+def test_one_array(folder):
+    """What is not asked for is not read."""
+    with zipfile.ZipFile(folder / 'a.npz', 'w') as archive:
+        archive.writestr('broken.npy', b'no array')
+        archive.writestr('x.npy', npy(U8_HEADER, b'x'))
+    convert(folder / 'a.npz', folder / 'x.npy', '--tensor', 'x')
+    assert numpy.load(folder / 'x.npy').tolist() == [120]
+    fails('a.npz: “broken”: not a file of numpy', folder / 'a.npz', folder / 'x.npz')
+
+
+def test_rounded_one_at_a_time(folder):
+    """What all rounded tensors take together is never held in memory."""
+    if re.search(rb'__[at]san_init', pathlib.Path(TOOL).read_bytes()):
+        return 'sanitizers take memory of their own'
+    size, n = 4 << 20, 16
+    write_safetensors(folder / 'a.safetensors', {
+        str(i): {'dtype': 'BF16', 'shape': [size // 2], 'data_offsets': [i * size, (i + 1) * size]} for i in range(n)
+    }, b'')
+    with open(folder / 'a.safetensors', 'r+b') as file:
+        file.truncate(file.seek(0, os.SEEK_END) + n * size)
+    for output in ['b.safetensors', 'b.npz']:
+        pid = os.posix_spawn(TOOL, [TOOL, 'convert', folder / 'a.safetensors', folder / output, '--dtype', 'f64'], os.environ)
+        _, status, usage = os.wait4(pid, 0)
+        # The pages of the input count too; without them, all rounded tensors have 4 n times the size.
+        assert status == 0 and usage.ru_maxrss << 10 < (n + 2 * n) * size, usage
+        assert os.path.getsize(folder / output) > 4 * n * size
+        (folder / output).unlink()
+    return None
+
+
+def test_no_memory(folder):
+    """A tensor for which there is no memory is named, with its file."""
+    if pathlib.Path('/proc/sys/vm/overcommit_memory').read_text(encoding='ascii').strip() == '1':
+        return 'the system promises any memory'
+    write_safetensors(folder / 'a.safetensors', {
+        'small': {'dtype': 'BF16', 'shape': [1], 'data_offsets': [0, 2]},
+        'large': {'dtype': 'BF16', 'shape': [1 << 40], 'data_offsets': [2, 2 + (2 << 40)]}}, b'')
+    with open(folder / 'a.safetensors', 'r+b') as file:
+        try:
+            file.truncate(file.seek(0, os.SEEK_END) + 2 + (2 << 40))
+        except OSError:
+            return 'files cannot be so large here'
+    before = sorted(folder.iterdir())
+    for output in ['b.safetensors', 'b.npz']:
+        result = run(folder / 'a.safetensors', folder / output, '--dtype', 'f64')
+        if 'Cannot allocate memory' in result.stderr:
+            return 'no such file can be mapped here'
+        assert result.returncode == 1 and 'a.safetensors: the tensor “large”: There is no memory for ' in result.stderr, result
+        assert sorted(folder.iterdir()) == before
+    return None
+
+
 def test_full(folder):
     """What cannot be written is named, with the reason: a limit on files stands for a full disk."""
     numpy.savez(folder / 'a.npz', x=numpy.zeros(100000))
@@ -184,4 +382,5 @@ def test_usage(folder):
 
 
 harness.run([test_npy_of_each_dtype, test_byte_order_and_fortran_order, test_npz, test_dtype, test_metadata,
-             test_rounded_model, test_hostile_npy, test_full, test_usage], with_folder=True)
+             test_rounded_model, test_hostile_npy, test_names, test_long_names, test_many_arrays, test_zip_files,
+             test_one_array, test_rounded_one_at_a_time, test_no_memory, test_full, test_usage], with_folder=True)
