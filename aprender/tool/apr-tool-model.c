@@ -111,8 +111,8 @@ get_coefficient (const Description *self, gsize target, gsize feature)
 static void
 append_text (GString *text, const char *name, gsize width, const char *value)
 {
-  apr_tool_append_padded (text, name, width + 1);
-  g_string_append_printf (text, "%s\n", value);
+  apr_tool_append_padded (text, name, width);
+  g_string_append_printf (text, "   %s\n", value);
 }
 
 /* Numbers that are not negative stand one place to the right, so that the digits line up. */
@@ -123,7 +123,7 @@ append_number (GString *text, const char *name, gsize width, double value, AprDT
 
   apr_number_format (value, dtype == APR_DTYPE_F32, buffer);
   apr_tool_append_padded (text, name, width);
-  g_string_append_printf (text, "%s%s\n", buffer[0] == '-' ? "" : " ", buffer);
+  g_string_append_printf (text, "  %s%s\n", buffer[0] == '-' ? "" : " ", buffer);
 }
 
 static void
@@ -160,7 +160,6 @@ to_text (const Description *self, guint64 n_samples, AprTensor *scores)
       labels[i] = g_strconcat ("  ", name, NULL);
       width = MAX (width, MIN (apr_tool_get_width (labels[i]), APR_TOOL_MAX_NAME_WIDTH));
     }
-  width += 2;
 
   append_text (text, "samples", width, samples);
   append_rank (text, self, width);

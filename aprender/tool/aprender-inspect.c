@@ -112,11 +112,15 @@ append_row (GString *text,
             const char *shape,
             const char *n_bytes)
 {
+  const char *const cells[] = { name, dtype, shape };
   gsize width = strlen (n_bytes);
+  gsize i;
 
-  apr_tool_append_padded (text, name, widths[0] + 2);
-  apr_tool_append_padded (text, dtype, widths[1] + 2);
-  apr_tool_append_padded (text, shape, widths[2] + 2);
+  for (i = 0; i < G_N_ELEMENTS (cells); i++)
+    {
+      apr_tool_append_padded (text, cells[i], widths[i]);
+      g_string_append (text, "  ");
+    }
   for (; width < widths[3]; width++)
     g_string_append_c (text, ' ');
   g_string_append_printf (text, "%s\n", n_bytes);
@@ -146,8 +150,8 @@ append_metadata (GString *text, GHashTable *metadata)
       g_autofree char *value = apr_tool_escape (g_hash_table_lookup (metadata, keys[i]));
 
       g_string_append (text, "  ");
-      apr_tool_append_padded (text, shown[i], width + 2);
-      g_string_append_printf (text, "%s\n", value);
+      apr_tool_append_padded (text, shown[i], width);
+      g_string_append_printf (text, "  %s\n", value);
     }
 }
 

@@ -190,6 +190,21 @@ test_columns (void)
 }
 
 static void
+test_long_name (void)
+{
+  g_autofree char *name = g_strnfill (70, 'n');
+  g_autofree char *table = g_strdup_printf ("%s,y\n1,3\n2,1\n", name);
+  g_autofree char *row = g_strdup_printf ("\n  %s  -2\n", name);
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("Spaces stand behind a name, however long it is.");
+
+  tool_write ("long.csv", table, -1);
+  run = tool_run ("fit long.csv --target y -o m.safetensors");
+  tool_assert_contains (run->output, row);
+}
+
+static void
 test_several_tables (void)
 {
   g_autoptr (Run) run = NULL;
@@ -594,6 +609,7 @@ add_tests (void)
   g_test_add_func ("/tool/fit/targets-and-weights", test_targets_and_weights);
   g_test_add_func ("/tool/fit/f64-remark", test_f64_remark);
   g_test_add_func ("/tool/fit/columns", test_columns);
+  g_test_add_func ("/tool/fit/long-name", test_long_name);
   g_test_add_func ("/tool/fit/several-tables", test_several_tables);
   g_test_add_func ("/tool/fit/different-columns", test_different_columns);
   g_test_add_func ("/tool/fit/roles", test_roles);

@@ -60,6 +60,55 @@ test_text (void)
 }
 
 static void
+test_long_names (void)
+{
+  g_autoptr (Run) run = NULL;
+  g_autoptr (GString) text = g_string_new ("{\"__metadata__\":{");
+  gsize offset = 0;
+  gsize length;
+  gsize i;
+
+  g_test_summary ("Two spaces stand behind each name and shape, however long it is.");
+
+  for (length = 59; length <= 64; length++)
+    {
+      g_string_append_printf (text, "%s\"", length > 59 ? "," : "");
+      for (i = 0; i < length; i++)
+        g_string_append_c (text, 'k');
+      g_string_append (text, "\":\"value\"");
+    }
+  g_string_append_c (text, '}');
+  for (length = 59; length <= 64; length++, offset++)
+    {
+      g_string_append (text, ",\"");
+      for (i = 0; i < length; i++)
+        g_string_append_c (text, 'x');
+      g_string_append (text, "\":{\"dtype\":\"U8\",\"shape\":[1");
+      for (i = 3; i + 3 < length; i += 3)
+        g_string_append (text, ",1");
+      g_string_append_printf (text, "],\"data_offsets\":[%" G_GSIZE_FORMAT ",%" G_GSIZE_FORMAT "]}", offset,
+                              offset + 1);
+    }
+  g_string_append_c (text, '}');
+  run = inspect ("", text->str, offset);
+
+  g_assert_cmpint (run->status, ==, 0);
+  for (length = 59; length <= 64; length++)
+    {
+      g_autofree char *name = g_strnfill (length, 'x');
+      g_autofree char *key = g_strnfill (length, 'k');
+      g_autofree char *row = g_strdup_printf ("\n%s  %sU8     [1, 1,", name, length == 59 ? " " : "");
+      g_autofree char *entry = g_strdup_printf ("\n  %s  %svalue\n", key, length == 59 ? " " : "");
+
+      tool_assert_contains (run->output, row);
+      tool_assert_contains (run->output, entry);
+    }
+  tool_assert_contains (run->output, " 1]  ");
+  g_assert_null (strstr (run->output, "] 1\n"));
+  g_assert_null (strstr (run->output, "]1\n"));
+}
+
+static void
 test_empty (void)
 {
   g_autoptr (Run) run = inspect ("", "{}", 0);
@@ -217,6 +266,7 @@ static void
 add_tests (void)
 {
   g_test_add_func ("/tool/inspect/text", test_text);
+  g_test_add_func ("/tool/inspect/long-names", test_long_names);
   g_test_add_func ("/tool/inspect/empty", test_empty);
   g_test_add_func ("/tool/inspect/json", test_json);
   g_test_add_func ("/tool/inspect/hostile-names", test_hostile_names);
