@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tool-run.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include <json-glib/json-glib.h>
@@ -53,6 +54,52 @@ test_verdicts (void)
   piped = tool_run_with ("verify -", "{}", 2, NULL);
   g_assert_cmpint (piped->status, ==, 3);
   g_assert_true (g_str_has_prefix (piped->output, "standard input: invalid (truncated): 2 bytes are no"));
+}
+
+/* Runs the command with more on its standard input than any pipe holds, and asserts that it does not read it all. */
+static char *
+verify_beginning (const char *beginning, gsize length)
+{
+  const gsize size = 16 << 20;
+  g_autofree char *input = g_malloc0 (size);
+  g_autoptr (GSubprocess) process = NULL;
+  char *output = NULL;
+  GError *error = NULL;
+
+  memcpy (input, beginning, length);
+  process = g_subprocess_new (G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE, &error,
+                              g_getenv ("APR_TOOL"), "verify", "-", NULL);
+  g_assert_no_error (error);
+  g_output_stream_write_all (g_subprocess_get_stdin_pipe (process), input, size, NULL, NULL, &error);
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BROKEN_PIPE);
+  g_clear_error (&error);
+  g_subprocess_communicate_utf8 (process, NULL, NULL, &output, NULL, &error);
+  g_clear_error (&error);
+  g_assert_cmpint (g_subprocess_get_exit_status (process), ==, 3);
+
+  return output;
+}
+
+static void
+test_endless_input (void)
+{
+  static const char header[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}";
+  g_autoptr (GString) file = g_string_new (NULL);
+  guint64 length = GUINT64_TO_LE (strlen (header));
+  g_autofree char *none = NULL;
+  g_autofree char *longer = NULL;
+
+  g_test_summary ("What cannot be a file is not read to its end, nor what follows one.");
+
+  signal (SIGPIPE, SIG_IGN);
+  none = verify_beginning ("\xff\xff\xff\xff\xff\xff\xff\xff", 8);
+  g_assert_true (g_str_has_prefix (none, "standard input: invalid (header-too-large): "));
+  g_string_append_len (file, (const char *) &length, sizeof length);
+  g_string_append (file, header);
+  longer = verify_beginning (file->str, file->len);
+  g_assert_cmpstr (longer, ==,
+                   "standard input: invalid (trailing-data): the last tensor ends at byte 64, but the stream "
+                   "goes on\n");
 }
 
 static void
@@ -141,6 +188,7 @@ static void
 add_tests (void)
 {
   g_test_add_func ("/tool/verify", test_verdicts);
+  g_test_add_func ("/tool/verify/endless-input", test_endless_input);
   g_test_add_func ("/tool/verify/unreadable", test_unreadable);
   g_test_add_func ("/tool/verify/json", test_json);
   g_test_add_func ("/tool/verify/total-size", test_total_size);
