@@ -180,7 +180,9 @@ const AprToolCommand apr_tool_verify = {
            "An index of shards is checked together with all shards that it names. One whose “total_size” is "
            "not the\n"
            "size of all tensors in bytes is valid, but there is a warning.\n"
-           "With --json, the offset is that of the first wrong byte of the file, counted from 0.\n"
+           "With --json, the offset is that of the first wrong byte of the file, or of the shard that the "
+           "message\n"
+           "names, counted from 0.\n"
            "The exit status is 0 if all are valid, 3 if one is not, and otherwise 1 if one cannot be read.",
   .example = "aprender verify model.safetensors",
   .run = run,

@@ -141,6 +141,27 @@ test_json (void)
 }
 
 static void
+test_json_of_shard (void)
+{
+  g_autoptr (Run) run = NULL;
+  g_autoptr (JsonNode) node = NULL;
+  JsonObject *verdict;
+
+  g_test_summary ("The message of an index begins with the name of the shard that the offset is in.");
+
+  write_files ();
+  tool_write ("m.index.json", "{\"weight_map\":{\"a\":\"gap.safetensors\"}}", -1);
+  run = tool_run_with ("verify --json m.index.json", NULL, 0, NULL);
+  g_assert_cmpint (run->status, ==, 3);
+  node = json_from_string (run->output, NULL);
+  verdict = json_array_get_object_element (json_node_get_array (node), 0);
+  g_assert_cmpstr (json_object_get_string_member (verdict, "file"), ==, "m.index.json");
+  g_assert_true (g_str_has_prefix (json_object_get_string_member (verdict, "message"),
+                                   "shard “gap.safetensors”: tensor “a”: "));
+  g_assert_cmpint (json_object_get_int_member (verdict, "offset"), ==, 8 + 53);
+}
+
+static void
 test_total_size (void)
 {
   static const struct
@@ -191,6 +212,7 @@ add_tests (void)
   g_test_add_func ("/tool/verify/endless-input", test_endless_input);
   g_test_add_func ("/tool/verify/unreadable", test_unreadable);
   g_test_add_func ("/tool/verify/json", test_json);
+  g_test_add_func ("/tool/verify/json-of-shard", test_json_of_shard);
   g_test_add_func ("/tool/verify/total-size", test_total_size);
 }
 
