@@ -145,7 +145,8 @@ double_from_f8 (AprDType dtype, guint8 bits)
   if (dtype == APR_DTYPE_F8_E8M0)
     return bits == 0xff ? (double) NAN : double_from_bits ((guint64) (bits + 1023 - 127) << 52);
   if (dtype == APR_DTYPE_F8_E4M3)
-    return (bits & 0x7f) == 0x7f ? (double) NAN : double_from_format (bits, 4, 3, 7);
+    return (bits & 0x7f) == 0x7f ? copysign (NAN, bits >> 7 != 0 ? -1 : 1)
+                                 : double_from_format (bits, 4, 3, 7);
   if (bits == 0x80)
     return (double) NAN;
 
@@ -409,9 +410,9 @@ cast (AprDType from, const guint8 *in, gsize first, gsize end, AprDType to, guin
  * Converts the elements to another dtype. Each is rounded once, to nearest, ties to even; F32 and F64 hold every number
  * of the F8 dtypes.
  *
- * Values that are too large for @dtype become infinities, as in IEEE 754. If the tensor has the dtype already, returns
- * a new reference to it; otherwise the elements are copied, which takes time: [method@Apr.Tensor.cast_async] does that
- * in a thread.
+ * Values that are too large for @dtype become infinities, as in IEEE 754. A NaN stays a NaN, and keeps its sign where
+ * both dtypes have one, but not its payload. If the tensor has the dtype already, returns a new reference to it;
+ * otherwise the elements are copied, which takes time: [method@Apr.Tensor.cast_async] does that in a thread.
  *
  * Fails with %APR_ERROR_DTYPE if one of the two dtypes is not among those above, and with %APR_ERROR_NO_MEMORY if there
  * is no memory, as for a tensor of a mapped file that is larger than memory.
