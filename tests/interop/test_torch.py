@@ -50,6 +50,20 @@ class Test(FrontEnd):
         self.show(OURS, ['F32', 'F64'],
                   'a model: `torch.nn.Linear` predicts the same to rounding, and what it saves is the model again')
 
+    def test_3_bytes(self):
+        """The advice of the error works, also for a scalar, a transposed tensor and one that requires a gradient."""
+        path = self.make_directory() / 'tensor.safetensors'
+        whole = torch.arange(6).reshape(2, 3).bfloat16()
+        for tensor in (whole, whole.t(), whole[1, 1], whole[:0], whole.clone().requires_grad_()):
+            with self.assertRaisesRegex(ValueError, 'The tensor “w” .*: pass ') as context:
+                interop.Apr.save_file({'w': tensor}, path)
+            advised = str(context.exception).rpartition(': pass ')[2]
+            given = eval(advised, {'Apr': interop.Apr, 'torch': torch, 'tensor': tensor})
+            interop.Apr.save_file({'w': given}, path)
+            found = safetensors.torch.load_file(path)['w']
+            self.assertEqual(found.dtype, torch.bfloat16)
+            self.assertTrue(torch.equal(found, tensor.detach()))
+
 
 if __name__ == '__main__':
     tap.main()

@@ -166,7 +166,7 @@ class LinearRegression(TestCase):
         model.dtype = 'f64'
         model.precision = 'double'
         self.assertEqual((model.dtype, model.precision), (Apr.DType.F64, Apr.Precision.DOUBLE))
-        for strange in ('F64', 'float', ''):
+        for strange in ('F65', 'float', ''):
             with self.assertRaises(TypeError):
                 model.dtype = strange
         self.assertEqual(model.dtype, Apr.DType.F64)

@@ -134,12 +134,25 @@ class Errors(TestCase):
         short = Tensor(TypeError('Got unsupported ScalarType BFloat16'), requires_grad=False, dtype='torch.bfloat16')
         other = Tensor(TypeError("can't convert cuda:0 device type tensor to numpy."))
         path = self.make_directory() / 'tensors'
-        for tensor, said in ((gradient, r"Can't call .*: pass what its detach\(\) gives$"),
-                             (short, r'Got unsupported ScalarType BFloat16: pass what its float\(\) gives$'),
-                             (other, r"can't convert cuda:0 device type tensor to numpy\.$")):
-            for name, call in (('X', lambda X: Apr.LinearRegression().fit(X, Y)), ('y', lambda y: Apr.LinearRegression().fit(X, y)),
-                               ('The tensor', Apr.Tensor), ('The tensor “w”', lambda w: Apr.save_file({'w': w}, path))):
-                self.assertRaisesPlainly((TypeError, ValueError), f'^{name} cannot be read as an array: {said}', call, tensor)
+        eighth = Tensor(TypeError('Got unsupported ScalarType Float8_e4m3fn'), requires_grad=False, dtype='torch.float8_e4m3fn')
+        models = (('X', lambda X: Apr.LinearRegression().fit(X, Y)), ('y', lambda y: Apr.LinearRegression().fit(X, y)))
+        files = (('The tensor', Apr.Tensor), ('The tensor “w”', lambda w: Apr.save_file({'w': w}, path)))
+        for calls, tensor, said in ((models + files, gradient, r"Can't call .*: pass what its detach\(\) gives$"),
+                                    (models, short, r'Got unsupported ScalarType BFloat16: pass what its float\(\) gives$'),
+                                    (files, short, r"BFloat16: pass Apr\.Tensor\.new_from_bytes\('bf16', tensor\.shape, "
+                                                   r'tensor\.detach\(\)\.view\(torch\.int16\)\.numpy\(\)\)$'),
+                                    (files, eighth, r"pass Apr\.Tensor\.new_from_bytes\('f8-e4m3', .*\.view\(torch\.uint8\)"),
+                                    (models + files, other, r"can't convert cuda:0 device type tensor to numpy\.$")):
+            for name, call in calls:
+                self.assertRaisesPlainly((TypeError, ValueError), f'^{name} cannot be read as an array: .*{said}', call, tensor)
+
+    @needs_numpy
+    def test_names_of_tensors_that_cannot_be_saved(self):
+        path = self.make_directory() / 'tensors'
+        array = numpy.array(['2020-01-01'], dtype='M8[D]')
+        for name, call in (('The tensor', Apr.Tensor), ('The tensor “w”', lambda w: Apr.save_file({'w': w}, path)),
+                           ('The tensor “w”', lambda w: Apr.SafetensorsWriter().add_tensor('w', w))):
+            self.assertRaisesPlainly((TypeError,), f'^{name} is an array of the dtype “datetime64.*bool, uint8', call, array)
 
     def test_lists_of_decimals(self):
         texts = ['0.1', '1.00000000000000011102230246251565404236316680908203125', '-12345678901234567890.123', '7']
@@ -228,6 +241,12 @@ class Strings(TestCase):
             model.predict_interval(X, kind='both')
         tensor = Apr.Tensor.new_from_bytes('i16', [2], b'\1\0\2\0')
         self.assertEqual((tensor.dtype, tensor.cast('f32').dtype), (Apr.DType.I16, Apr.DType.F32))
+        for nick, size in (('bool', 1), ('u8', 1), ('f8-e4m3', 1), ('bf16', 2), ('f16', 2), ('f32', 4), ('f8-e4m3fnuz', 1)):
+            for name in (nick, nick.upper(), nick.replace('-', '_'), nick.upper().replace('-', '_')):
+                tensor = Apr.Tensor.new_from_bytes(name, [1], bytes(size))
+                self.assertEqual(tensor.dtype.value_nick, nick)
+        self.assertEqual(tensor.cast('F32').dtype, Apr.DType.F32)
+        self.assertEqual(Apr.LinearRegression(dtype='F32').fit(X, Y).dtype, Apr.DType.F32)
         self.assertEqual(Apr.CrossProducts.new_with_precision(1, 1, 'double').get_precision(), Apr.Precision.DOUBLE)
         model.set_dtype('f64')
         self.assertEqual(model.get_dtype(), Apr.DType.F64)

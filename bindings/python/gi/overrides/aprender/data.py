@@ -9,8 +9,8 @@ from .batches import Batches
 from .errors import ArgumentError, AprError
 from .frames import Frame, is_frame
 from .lists import find_shape, describe, describe_place, flatten, is_list, tensor_from_lists
-from .memory import (FORMATS, find_data_dtype_in_place, find_dtype, find_dtype_in_place, import_module, is_data, share,
-                     share_as_it_is)
+from .memory import (FORMATS, find_data_dtype_in_place, find_dtype, find_dtype_in_place, find_dtype_named, import_module,
+                     is_data, share, share_as_it_is)
 from .native import Apr, make_error
 from .tables import BLOCK_SIZE, Rows, raise_wrong_dtype, to_numbers
 
@@ -51,7 +51,17 @@ def _advise_cast(value):
     return ': pass what its float() gives' if str(getattr(value, 'dtype', '')).endswith('bfloat16') else ''
 
 
-def to_array(numpy, value, name):
+def _advise_bytes(value):
+    """How a tensor of PyTorch's is saved whose dtype numpy does not have."""
+    dtype = find_dtype_named(str(getattr(value, 'dtype', '')).removeprefix('torch.'))
+    if not isinstance(dtype, Apr.DType) or FORMATS[dtype][1] is not None:
+        return _advise_cast(value)
+    integers = 'int16' if dtype == Apr.DType.BF16 else 'uint8'
+    return (f": pass Apr.Tensor.new_from_bytes('{dtype.value_nick}', tensor.shape, "
+            f'tensor.detach().view(torch.{integers}).numpy())')
+
+
+def to_array(numpy, value, name, advise=_advise_cast):
     """numpy.asarray, but numbers that carry no dtype are doubles, and what is masked is a NaN."""
     if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.is_masked(value) and value.dtype.kind in 'biuf':
         return (value if value.dtype.kind == 'f' else value.astype('f8')).filled(numpy.nan)
@@ -62,7 +72,7 @@ def to_array(numpy, value, name):
         raise
     except (RuntimeError, TypeError, ValueError) as error:
         if not is_list(value) or not isinstance(error, ValueError):
-            raise ArgumentError(f'{name} cannot be read as an array: {error}{_advise_cast(value)}') from None
+            raise ArgumentError(f'{name} cannot be read as an array: {error}{advise(value)}') from None
         array = None
     if isinstance(value, (list, tuple, range)) and (array is None or find_dtype(array.dtype) is None):
         # numpy does not say which entry it is.
@@ -87,10 +97,10 @@ def to_tensor(value, name='The tensor'):
         return value
     if numpy is None:
         return tensor_from_lists(value, name)
-    array = to_array(numpy, value, name)
+    array = to_array(numpy, value, name, _advise_bytes)
     dtype = find_dtype(array.dtype)
     if dtype is None:
-        raise TypeError(f'An array of the dtype “{array.dtype}” cannot be an Apr.Tensor. These can: ' +
+        raise TypeError(f'{name} is an array of the dtype “{array.dtype}”, which cannot be an Apr.Tensor. These can: ' +
                         ', '.join(name for name, typestr, _ in FORMATS.values() if typestr is not None))
     return share(array, dtype)
 

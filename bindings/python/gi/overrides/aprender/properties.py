@@ -24,8 +24,8 @@ _NICKS = {('AprLinearRegression', 'dtype'): ('none', 'f32', 'f64')}
 
 
 def to_enum(class_, value, name, nicks=None):
-    """The value of an enumeration, which may be a string: its name in small letters, one of the nicks where they are
-    given. Dtypes have numpy's names too.
+    """The value of an enumeration, which may be a string: its name, one of the nicks where they are given; letters may
+    be large, and “_” stand for “-”. Dtypes have numpy's names too.
     """
     if isinstance(value, class_):
         return value
@@ -35,8 +35,10 @@ def to_enum(class_, value, name, nicks=None):
     if not isinstance(value, str):
         return value
     choices = [choice for choice in class_.__enum_values__.values() if not nicks or choice.value_nick in nicks]
+    # The format itself calls dtypes F32 and F8_E4M3.
+    nick = value.lower().replace('_', '-')
     for choice in choices:
-        if choice.value_nick == value:
+        if choice.value_nick.replace('_', '-') == nick:
             return choice
     names = ', '.join(f'“{choice.value_nick}”' for choice in choices)
     raise ArgumentError(f'{name} must be one of {names}, not “{value}”')
