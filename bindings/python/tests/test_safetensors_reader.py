@@ -111,7 +111,13 @@ class Reader(TestCase):
             for index in (True, 1.0, 'x', None, [0, 1]):
                 with self.assertRaises(TypeError):
                     part[index]
-            self.assertFails(Apr.Error.SHAPE, '3 indices', lambda: part[0, 0, 0])
+            # As numpy has it.
+            for indices in ((0, 0, 0), (0, 0, 0, ...), (slice(None),) * 3):
+                with self.assertRaisesRegex(IndexError, '“a”: 3 indices are too many for a tensor of 2 dimensions'):
+                    part[indices]
+            for indices in (slice(None, None, 0), (0, slice(1, 0, 0))):
+                with self.assertRaisesRegex(ValueError, 'The step of a slice cannot be 0'):
+                    part[indices]
             self.assertFails(Apr.SafetensorsError.NOT_FOUND, '“c”', reader.get_slice, 'c')
 
     @needs_numpy

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import asyncio
 import json
 import struct
 
@@ -133,6 +134,40 @@ class Writer(TestCase):
             writer.set_data_func(function)
             self.assertFails(Apr.SafetensorsError.SIZE_MISMATCH, message, writer.write_to_path, path)
         self.assertEqual(path.read_bytes(), b'old')
+
+    def test_data_func_raises(self):
+        """The caller gets the exception itself, as of a method that C calls."""
+        path = self.make_directory() / 'file'
+        path.write_bytes(b'old')
+        writer = self.declare()
+        for error in (ValueError('no data here'), KeyError('k'), KeyboardInterrupt()):
+            def fail(*args, error=error):
+                raise error
+
+            writer.set_data_func(fail)
+            for write in (writer.write_to_bytes, lambda: writer.write_to_path(path)):
+                with self.assertRaises(type(error)) as context:
+                    write()
+                self.assertIs(context.exception, error)
+        writer.set_data_func(lambda *args: 'text')
+        with self.assertRaisesRegex(TypeError, 'bytes-like'):
+            writer.write_to_bytes()
+        self.assertEqual(path.read_bytes(), b'old')
+
+    def test_data_func_raises_async(self):
+        error = ValueError('no data here')
+
+        def fail(*args):
+            raise error
+
+        async def write():
+            writer = self.declare()
+            writer.set_data_func(fail)
+            with self.assertRaises(ValueError) as context:
+                await writer.write_to_bytes_async()
+            self.assertIs(context.exception, error)
+
+        asyncio.run(write())
 
     def test_async(self):
         path = self.make_directory() / 'file'

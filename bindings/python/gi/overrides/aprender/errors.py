@@ -155,7 +155,7 @@ def check_r2(value):
     return value
 
 
-# What Python's virtual functions have raised, by the messages of the GLib.Errors that take it through C; the oldest are
+# What Python's functions have raised that C calls, by the messages of the GLib.Errors that take it through C; the oldest are
 # of calls whose errors nobody has asked for.
 _raised = {}
 _MAX_RAISED = 16
@@ -172,8 +172,10 @@ def carry(exception, function):
 
 def translate(error):
     """The exception that says the same as a GLib.Error, with a hyper-parameter called as Python calls it."""
-    if error.message in _raised:
-        return _raised.pop(error.message)
+    # C may put before it where the function was called.
+    for message in _raised:
+        if error.message.endswith(message):
+            return _raised.pop(message)
     if isinstance(error, AprError):
         return error
     message = re.sub(r'(?<=hyper-parameter )[a-z]+(-[a-z]+)+', lambda match: match.group().replace('-', '_'), error.message)

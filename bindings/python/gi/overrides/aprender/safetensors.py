@@ -12,7 +12,7 @@ from gi.repository import Gio, GLib
 
 from . import awaitable
 from .data import to_tensor
-from .errors import ArgumentError, translate
+from .errors import ArgumentError, carry, translate
 from .lists import describe
 from .memory import wrap_bytes
 from .native import Apr, extends
@@ -40,6 +40,8 @@ def _format_index(index):
     if index is Ellipsis:
         return '...'
     if isinstance(index, slice):
+        if index.step is not None and operator.index(index.step) == 0:
+            raise ValueError('The step of a slice cannot be 0')
         # Python lets bounds of any length mean the end.
         bounds = ['' if bound is None else str(min(max(operator.index(bound), _MIN_INT64), _MAX_INT64))
                   for bound in (index.start, index.stop, index.step)]
@@ -67,11 +69,13 @@ class Slice:
         return self._reader.get_dtype(self._name)
 
     def __getitem__(self, key):
-        indices = ','.join(map(_format_index, key if isinstance(key, tuple) else (key,)))
+        keys = key if isinstance(key, tuple) else (key,)
+        indices = ','.join(map(_format_index, keys))
+        are_too_many = sum(index is not Ellipsis for index in keys) > len(self._shape)
         try:
             return _reader_get_slice(self._reader, self._name, indices)
         except GLib.Error as error:
-            if error.matches(Apr.error_quark(), Apr.Error.RANGE):
+            if are_too_many or error.matches(Apr.error_quark(), Apr.Error.RANGE):
                 raise IndexError(error.message) from error
             raise
 
@@ -201,7 +205,16 @@ class Writer:
         """Sets a function that gives tensors' data, as anything with a buffer, or None."""
         if function is None:
             return _writer_set_data_func(self, None)
-        return _writer_set_data_func(self, lambda *args: wrap_bytes(function(*args)), *user_data)
+
+        def give(*args):
+            try:
+                return wrap_bytes(function(*args))
+            except GLib.Error:
+                raise
+            except BaseException as error:
+                raise carry(error, 'The function that gives data') from None
+
+        return _writer_set_data_func(self, give, *user_data)
 
     def set_source_bytes(self, name: str, data: Buffer) -> bool:
         """Sets a tensor's data, anything with a buffer."""
