@@ -120,6 +120,16 @@ class Reader(TestCase):
                     part[indices]
             self.assertFails(Apr.SafetensorsError.NOT_FOUND, '“c”', reader.get_slice, 'c')
 
+    def test_slice_of_a_scalar(self):
+        writer = Apr.SafetensorsWriter()
+        writer.add_tensor('s', Apr.Tensor.new_from_bytes('u8', [], b'x'))
+        scalar = Apr.SafetensorsReader.new_from_bytes(writer.write_to_bytes()).get_slice('s')
+        self.assertEqual((scalar[()].tolist(), scalar[...].tolist()), (120, 120))
+        with self.assertRaises(IndexError):
+            scalar[0]
+        with self.assertRaisesRegex(TypeError, '“s” is a scalar'):
+            list(scalar)
+
     @needs_numpy
     def test_slices_like_numpy(self):
         array = numpy.arange(3 * 4 * 5, dtype='u2').reshape(3, 4, 5)

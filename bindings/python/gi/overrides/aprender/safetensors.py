@@ -79,6 +79,12 @@ class Slice:
                 raise IndexError(error.message) from error
             raise
 
+    # Without it, Python takes the IndexError of a scalar for the end.
+    def __iter__(self):
+        if not self._shape:
+            raise TypeError(f'The tensor “{self._name}” is a scalar, which cannot be iterated over')
+        return map(self.__getitem__, range(self._shape[0]))
+
 
 def _check_name(name):
     # C would take what stands before it.
