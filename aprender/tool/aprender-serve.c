@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <glib-unix.h>
 
@@ -40,16 +42,23 @@ static const AprToolOption options_of_serve[] = {
 
 /* Splits [NAME=]FILE. */
 static char *
-get_name (const char *argument, const char **path)
+get_name (const char *argument, const char **path, GError **error)
 {
   const char *equals = strchr (argument, '=');
   g_autofree char *base = NULL;
+  g_autofree char *name = NULL;
 
   /* A file of such a name is found by its folder, as ./a=b. */
   if (equals != NULL && equals > argument && memchr (argument, '/', (gsize) (equals - argument)) == NULL)
     {
       *path = equals + 1;
-      return g_strndup (argument, (gsize) (equals - argument));
+      if (g_utf8_validate (argument, equals - argument, NULL))
+        return g_strndup (argument, (gsize) (equals - argument));
+
+      name = g_utf8_make_valid (argument, equals - argument);
+      g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "“%s” is not UTF-8, as the name of a model must be",
+                   name);
+      return NULL;
     }
 
   *path = argument;
@@ -68,9 +77,9 @@ add_models (AprServeModels *models, char **arguments, GError **error)
   for (i = 0; arguments[i] != NULL; i++)
     {
       const char *path;
-      g_autofree char *name = get_name (arguments[i], &path);
+      g_autofree char *name = get_name (arguments[i], &path, error);
 
-      if (!apr_serve_models_add (models, name, path, error))
+      if (name == NULL || !apr_serve_models_add (models, name, path, error))
         return FALSE;
     }
 
@@ -205,6 +214,9 @@ serve (char **arguments, const ServeOptions *options, AprToolStatus *status, GEr
   apr_serve_notify ("READY=1");
   check_deadlines (server);
   g_main_loop_run (loop);
+  /* Who does not want to wait says so again. */
+  signal (SIGTERM, SIG_DFL);
+  signal (SIGINT, SIG_DFL);
   apr_serve_log (G_LOG_LEVEL_INFO, "stopping", NULL);
   apr_serve_notify ("STOPPING=1");
   apr_serve_server_stop (server);
@@ -219,15 +231,33 @@ check_options (const ServeOptions *options, AprToolStatus *status)
     *status = apr_tool_usage_error ("serve", "--threads must be from 0 to 65535, got %" G_GINT64_FORMAT,
                                     options->n_threads);
   else if (options->timeout < 1 || options->timeout > G_MAXINT)
-    *status = apr_tool_usage_error ("serve", "--timeout must be at least 1 second, got %" G_GINT64_FORMAT,
-                                    options->timeout);
+    *status = apr_tool_usage_error ("serve", "--timeout must be from 1 to %d seconds, got %" G_GINT64_FORMAT,
+                                    G_MAXINT, options->timeout);
   else if (options->max_body < 1 || (guint64) options->max_body > G_MAXSSIZE / 32)
-    *status = apr_tool_usage_error ("serve", "--max-body must be at least 1 byte, got %" G_GINT64_FORMAT,
-                                    options->max_body);
+    *status = apr_tool_usage_error (
+      "serve", "--max-body must be from 1 to %" G_GSSIZE_FORMAT " bytes, got %" G_GINT64_FORMAT,
+      G_MAXSSIZE / 32, options->max_body);
   else
     return TRUE;
 
   return FALSE;
+}
+
+/* Signals and files as a server needs them, whoever started it. */
+static void
+prepare_process (void)
+{
+  int fd;
+
+  /* Neither who asks for new models while the first ones are read, nor who reads no more of the log, ends it. */
+  signal (SIGHUP, SIG_IGN);
+  signal (SIGPIPE, SIG_IGN);
+  /* A file that is opened later is not to be the log. */
+  do
+    fd = open ("/dev/null", O_RDWR);
+  while (fd >= STDIN_FILENO && fd <= STDERR_FILENO);
+  if (fd > STDERR_FILENO)
+    close (fd);
 }
 
 static AprToolStatus
@@ -240,6 +270,7 @@ run (char **arguments, gpointer data)
   if (!check_options (options, &status))
     return status;
 
+  prepare_process ();
   if (serve (arguments, options, &status, &error))
     return APR_TOOL_OK;
 

@@ -158,26 +158,62 @@ def test_time_is_over(folder, listen):
         assert_ends(program)
 
 
-def test_before_it_serves(folder):
-    """Nothing is to be answered yet while the token is read, here of a pipe into which nobody writes."""
+@for_each_listener
+def test_second_signal(folder, listen):
+    """Whoever does not want to wait for the requests that have come says so again."""
+    for numbers in (signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM), (signal.SIGTERM, signal.SIGINT):
+        program = Server(make(folder), listen=listen)
+        with program.connect() as connection:
+            ask(connection)
+            connection.sendall(REQUEST[:-1])
+            program.process.send_signal(numbers[0])
+            program.wait_for('message=stopping')
+            program.process.send_signal(numbers[1])
+            assert program.process.wait(timeout=server.PATIENCE) == -numbers[1]
+
+
+@contextlib.contextmanager
+def reading_token(folder):
+    """A program that reads its token from a pipe, into which nobody writes yet, and the writing end."""
     token = os.path.join(folder, 'token')
     os.mkfifo(token)
+    process = subprocess.Popen([server.TOOL, 'serve', make(folder), '--listen', '127.0.0.1:0', '--token-file', token],
+                               stderr=subprocess.PIPE)
+    writer = None
+    while writer is None:
+        assert process.poll() is None
+        # Only where somebody reads.
+        with contextlib.suppress(OSError):
+            writer = os.open(token, os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.001)
+    try:
+        yield process, writer
+    finally:
+        process.kill()
+        process.stderr.close()
+        os.unlink(token)
+
+
+def test_before_it_serves(folder):
+    """Nothing is to be answered yet while the token is read."""
     for number in (signal.SIGTERM, signal.SIGINT):
-        process = subprocess.Popen([server.TOOL, 'serve', make(folder), '--listen', '127.0.0.1:0', '--token-file', token])
-        writer = None
-        while writer is None:
-            assert process.poll() is None
-            # Only where somebody reads.
-            with contextlib.suppress(OSError):
-                writer = os.open(token, os.O_WRONLY | os.O_NONBLOCK)
-            time.sleep(0.001)
-        try:
+        with reading_token(folder) as (process, writer):
             process.send_signal(number)
             assert process.wait(timeout=server.PATIENCE) == -number
-        finally:
-            process.kill()
             os.close(writer)
 
 
+def test_reload_before_it_serves(folder):
+    """Who asks for new models while the first ones are read does not end the program."""
+    with reading_token(folder) as (process, writer):
+        process.send_signal(signal.SIGHUP)
+        os.write(writer, b'secret')
+        os.close(writer)
+        while b'message=listening' not in (line := process.stderr.readline()):
+            assert line, process.wait(timeout=server.PATIENCE)
+        process.terminate()
+        assert process.wait(timeout=server.PATIENCE) == 0
+
+
 server.run([test_kept_connections, test_new_connections, test_parts, test_parts_that_were_read, test_time_is_over,
-            test_before_it_serves])
+            test_second_signal, test_before_it_serves, test_reload_before_it_serves])

@@ -2,19 +2,29 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """`aprender serve` as its clients and its operator see it."""
 
+import contextlib
 import json
 import math
 import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import struct
 import subprocess
 import sys
+import time
 
 import server
 from server import Server, write_model
+
+
+def ask_local(path, route):
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+        connection.sendall(b'GET ' + route + b' HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+        return connection.makefile('rb').read()
 
 
 def make(folder, name='plane', **options):
@@ -79,6 +89,46 @@ def test_unix_socket(folder):
         assert program.predict([1, 2, 3]) == 13
         assert program.stop() == 0
     assert not os.path.exists(path)
+
+
+@contextlib.contextmanager
+def ending(process):
+    """A program that is to end in peace, and ends in any case."""
+    with process:
+        try:
+            yield process
+            process.terminate()
+            assert process.wait(timeout=server.PATIENCE) == 0
+        finally:
+            process.kill()
+
+
+def wait_until(is_so):
+    deadline = time.monotonic() + server.PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def test_closed_files(folder):
+    """What is opened where the standard files were closed, such as a connection, is not taken for the log."""
+    path = os.path.join(folder, 'socket')
+    command = ['sh', '-c', 'exec "$0" serve "$1" --listen "unix:$2" <&- >&- 2>&-', server.TOOL, make(folder), path]
+    with ending(subprocess.Popen(command)) as process:
+        wait_until(lambda: os.path.exists(path))
+        assert [os.readlink(f'/proc/{process.pid}/fd/{n}') for n in range(3)] == ['/dev/null'] * 3
+
+
+def test_nobody_reads_the_log(folder):
+    """The server stays when the program that read its log has ended."""
+    path = os.path.join(folder, 'socket')
+    command = [server.TOOL, 'serve', make(folder), '--listen', f'unix:{path}']
+    with ending(subprocess.Popen(command, stderr=subprocess.PIPE)) as process:
+        while b'message=listening' not in process.stderr.readline():
+            pass
+        process.stderr.close()
+        process.send_signal(signal.SIGHUP)
+        wait_until(lambda: process.poll() is not None or b'"version":"2"' in ask_local(path, b'/models'))
 
 
 def test_socket_activation(folder):
@@ -208,8 +258,11 @@ def test_usage(folder):
     for port in '65536', '4294967297', ' 80', '-1', 'http', '':
         fails(2, f'the port must be from 0 to 65535, got “{port}”', path, '--listen', f'127.0.0.1:{port}')
     fails(2, '--threads must be from 0 to 65535', path, '--threads', '65536')
-    fails(2, '--max-body must be at least 1 byte, got 0', path, '--max-body', '0')
-    fails(2, '--timeout must be at least 1 second, got 0', path, '--timeout', '0')
+    for size in 0, 2 ** 63 - 1:
+        fails(2, f'--max-body must be from 1 to {sys.maxsize // 32} bytes, got {size}', path, '--max-body', str(size))
+    for seconds in 0, 3000000000:
+        fails(2, f'--timeout must be from 1 to 2147483647 seconds, got {seconds}', path, '--timeout', str(seconds))
+    fails(1, '“a\ufffd” is not UTF-8, as the name of a model must be', os.fsencode(path), b'a\xff=' + os.fsencode(path))
     with Server(path) as program:
         fails(1, 'Address already in use', path, '--listen', f'127.0.0.1:{program.port}')
 
@@ -359,6 +412,6 @@ def test_exposed(folder):
 if sys.argv[1:2] == ['take-journal']:
     take_journal(sys.argv[2])
     sys.exit()
-server.run([test_realizar, test_errors, test_query_and_encoding, test_keep_alive, test_unix_socket,
-            test_socket_activation, test_notify, test_journal, test_units, test_threads, test_usage, test_names,
+server.run([test_realizar, test_errors, test_query_and_encoding, test_keep_alive, test_unix_socket, test_closed_files,
+            test_nobody_reads_the_log, test_socket_activation, test_notify, test_journal, test_units, test_threads, test_usage, test_names,
             test_interval, test_safetensors, test_metrics, test_page, test_token, test_exposed])
