@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -43,7 +43,11 @@ describe (AprServeListener *self)
 
   if (name.any.sa_family == AF_UNIX)
     {
-      self->address = g_strdup_printf ("unix:%.*s", (int) sizeof name.local.sun_path, name.local.sun_path);
+      const char *path = name.local.sun_path;
+      int length = (int) (size - offsetof (struct sockaddr_un, sun_path));
+
+      self->address = length > 0 && path[0] == '\0' ? g_strdup_printf ("unix:@%.*s", length - 1, path + 1)
+                                                    : g_strdup_printf ("unix:%.*s", length, path);
       return;
     }
 
@@ -92,7 +96,8 @@ listen_local (AprServeListener *self, const char *address, const char *path, GEr
   self->fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (self->fd < 0 || bind (self->fd, (const struct sockaddr *) &name, sizeof name) != 0)
     return fail (address, errno, error);
-  self->path = g_strdup (path);
+  if (lstat (path, &self->file) == 0)
+    self->path = g_strdup (path);
 
   return listen (self->fd, APR_SERVE_BACKLOG) == 0 || fail (address, errno, error);
 }
@@ -174,8 +179,17 @@ apr_serve_listen (AprServeListener *self, const char *address, GError **error)
   return TRUE;
 }
 
-guint
-apr_serve_listen_activated (GArray *listeners)
+static gboolean
+is_listening (int fd)
+{
+  int listening = 0;
+  socklen_t size = sizeof listening;
+
+  return getsockopt (fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening != 0;
+}
+
+gboolean
+apr_serve_listen_activated (GArray *listeners, GError **error)
 {
   const char *pid = g_getenv ("LISTEN_PID");
   const char *n_fds = g_getenv ("LISTEN_FDS");
@@ -185,12 +199,19 @@ apr_serve_listen_activated (GArray *listeners)
 
   if (pid == NULL || n_fds == NULL || !g_ascii_string_to_unsigned (pid, 10, 1, G_MAXINT32, &own_pid, NULL) ||
       (pid_t) own_pid != getpid () || !g_ascii_string_to_unsigned (n_fds, 10, 0, 64, &number, NULL))
-    return 0;
+    return TRUE;
 
   for (i = 0; i < number; i++)
     {
       AprServeListener listener = { .fd = (int) (FIRST_ACTIVATED + i) };
 
+      if (!is_listening (listener.fd))
+        {
+          g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+                       "File %d of systemd is no socket that listens: it needs ListenStream= and Accept=no",
+                       listener.fd);
+          return FALSE;
+        }
       fcntl (listener.fd, F_SETFD, FD_CLOEXEC);
       g_unix_set_fd_nonblocking (listener.fd, TRUE, NULL);
       describe (&listener);
@@ -201,19 +222,22 @@ apr_serve_listen_activated (GArray *listeners)
   g_unsetenv ("LISTEN_FDS");
   g_unsetenv ("LISTEN_FDNAMES");
 
-  return (guint) number;
+  return TRUE;
 }
 
 void
 apr_serve_listener_clear (gpointer self)
 {
   AprServeListener *listener = self;
+  struct stat file;
 
+  /* Another server may have its socket there by now. While this one is open, no other file has its number. */
+  if (listener->path != NULL && lstat (listener->path, &file) == 0 && file.st_dev == listener->file.st_dev &&
+      file.st_ino == listener->file.st_ino)
+    g_unlink (listener->path);
   if (listener->fd >= 0)
     close (listener->fd);
   listener->fd = -1;
-  if (listener->path != NULL)
-    g_unlink (listener->path);
   g_clear_pointer (&listener->path, g_free);
   g_clear_pointer (&listener->address, g_free);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gio/gio.h>
+#include <sys/stat.h>
 
 G_BEGIN_DECLS
 
@@ -14,14 +15,15 @@ typedef struct
   int fd;
   char *address;    /* such as "http://127.0.0.1:8080" or "unix:/run/aprender/socket" */
   char *path;       /* (nullable) the file that is to be removed when it is closed */
+  struct stat file; /* as it was made */
   gboolean exposed; /* whether other machines can reach it */
 } AprServeListener;
 
 /* Listens at @address: HOST:PORT, where port 0 is any that is free, or unix:PATH. */
 gboolean apr_serve_listen (AprServeListener *self, const char *address, GError **error);
 
-/* Takes over the sockets that systemd passes to a service; returns how many elements have been added to @listeners. */
-guint apr_serve_listen_activated (GArray *listeners);
+/* Adds the sockets that systemd passes to a service. */
+gboolean apr_serve_listen_activated (GArray *listeners, GError **error);
 
 void apr_serve_listener_clear (gpointer self);
 

@@ -46,6 +46,7 @@ struct _AprServeServer
   GPtrArray *daemons; /* of struct MHD_Daemon, each with a thread */
   guint next_daemon;  /* who is given the next connection */
   GCancellable *stopping;
+  GArray *listeners;   /* of AprServeListener */
   GArray *polled;      /* of GPollFD: stopping, and then the listeners */
   GThread *accepting;  /* (nullable) */
   guint n_connections; /* at most */
@@ -463,7 +464,7 @@ accept_connection (AprServeServer *self, int listener)
   int fd = accept4 (listener, (struct sockaddr *) &address, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
   if (fd < 0)
-    return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
+    return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
   hand_over (self, g_ptr_array_index (self->daemons, self->next_daemon), fd,
              (const struct sockaddr *) &address, size);
   self->next_daemon = (self->next_daemon + 1) % self->daemons->len;
@@ -567,7 +568,7 @@ start_pool (AprServeServer *self, GError **error)
 
 /* Begins to accept connections. */
 static gboolean
-start_accepting (AprServeServer *self, const GArray *listeners, GError **error)
+start_accepting (AprServeServer *self, GError **error)
 {
   GPollFD polled = { 0 };
   guint i;
@@ -579,9 +580,9 @@ start_accepting (AprServeServer *self, const GArray *listeners, GError **error)
       return FALSE;
     }
   g_array_append_val (self->polled, polled);
-  for (i = 0; i < listeners->len; i++)
+  for (i = 0; i < self->listeners->len; i++)
     {
-      polled = (GPollFD){ .fd = g_array_index (listeners, AprServeListener, i).fd, .events = G_IO_IN };
+      polled = (GPollFD){ .fd = g_array_index (self->listeners, AprServeListener, i).fd, .events = G_IO_IN };
       g_array_append_val (self->polled, polled);
     }
   self->accepting = g_thread_try_new ("serve-accept", accept_connections, self, error);
@@ -593,13 +594,14 @@ start_accepting (AprServeServer *self, const GArray *listeners, GError **error)
 
 AprServeServer *
 apr_serve_server_start (AprServeHandler *handler,
-                        const GArray *listeners,
+                        GArray *listeners,
                         const AprServeLimits *limits,
                         GError **error)
 {
   AprServeServer *self = g_new0 (AprServeServer, 1);
 
   self->handler = handler;
+  self->listeners = g_array_ref (listeners);
   self->limits = *limits;
   self->n_connections = count_connections ();
   self->connections = apr_serve_connections_new ();
@@ -609,7 +611,7 @@ apr_serve_server_start (AprServeHandler *handler,
   if (self->limits.n_threads == 0)
     self->limits.n_threads = MAX (MIN_THREADS, apr_processors_count ());
 
-  if (!start_pool (self, error) || !start_daemons (self, error) || !start_accepting (self, listeners, error))
+  if (!start_pool (self, error) || !start_daemons (self, error) || !start_accepting (self, error))
     {
       apr_serve_server_stop (self);
       return NULL;
@@ -663,6 +665,8 @@ apr_serve_server_stop (AprServeServer *self)
 
   g_cancellable_cancel (self->stopping);
   g_clear_pointer (&self->accepting, g_thread_join);
+  /* Clients are refused, or wait where systemd has the sockets, and the next server can listen there. */
+  g_array_set_size (self->listeners, 0);
   /* All connections are begun after the first time around, and after the second it is known which have a request. */
   wait_for_threads (self, deadline);
   wait_for_threads (self, deadline);
@@ -677,6 +681,7 @@ apr_serve_server_stop (AprServeServer *self)
   if (self->polled->len > 0)
     g_cancellable_release_fd (self->stopping);
   g_array_unref (self->polled);
+  g_array_unref (self->listeners);
   g_object_unref (self->stopping);
   g_ptr_array_unref (self->daemons);
   apr_serve_connections_free (self->connections);

@@ -16,9 +16,9 @@ typedef struct
   guint timeout;   /* seconds that a client may take for its headers, its body, and to read the answer */
 } AprServeLimits;
 
-/* Starts to answer at all listeners, which the caller keeps open. */
+/* Starts to answer at all listeners, of which the array is empty once the server stops. */
 AprServeServer *apr_serve_server_start (AprServeHandler *handler,
-                                        const GArray *listeners,
+                                        GArray *listeners,
                                         const AprServeLimits *limits,
                                         GError **error);
 
@@ -28,7 +28,7 @@ guint apr_serve_server_get_n_threads (AprServeServer *self);
  * in a moment, otherwise every second or so. */
 gboolean apr_serve_server_check_deadlines (AprServeServer *self);
 
-/* Accepts no more connections, closes those that have sent no request, waits until all requests that have come are
+/* Closes the listeners and the connections that have sent no request, waits until all requests that have come are
  * answered, at most for the time-out, and ends. */
 void apr_serve_server_stop (AprServeServer *self);
 

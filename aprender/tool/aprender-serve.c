@@ -92,7 +92,9 @@ open_listeners (GArray *listeners, const char *address, GError **error)
 {
   AprServeListener listener;
 
-  if (address == NULL && apr_serve_listen_activated (listeners) > 0)
+  if (address == NULL && !apr_serve_listen_activated (listeners, error))
+    return FALSE;
+  if (listeners->len > 0)
     return TRUE;
   if (!apr_serve_listen (&listener, address != NULL ? address : DEFAULT_ADDRESS, error))
     return FALSE;

@@ -159,6 +159,38 @@ def test_time_is_over(folder, listen):
 
 
 @for_each_listener
+def test_next_server(folder, listen):
+    """While requests are waited for, new clients are refused rather than left without an answer, and another server can
+    listen at the same place, which the first one leaves to it."""
+    with Server(make(folder), listen=listen) as program, program.connect() as waiting:
+        ask(waiting)
+        waiting.sendall(REQUEST[:-1])
+        program.process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + server.PATIENCE
+        with contextlib.suppress(ConnectionRefusedError, FileNotFoundError):
+            while time.monotonic() < deadline:
+                program.connect().close()
+                time.sleep(0.001)
+            raise AssertionError('new clients are accepted')
+        with Server(make(folder), listen=listen if program.path else f'127.0.0.1:{program.port}') as other:
+            waiting.sendall(REQUEST[-1:])
+            assert_answered(waiting, last=True)
+            assert_ends(program)
+            assert other.predict([1, 2, 3]) == 13
+
+
+def test_replaced_socket(folder):
+    """A socket that another server has made in the same place is not the first one's to remove."""
+    path = os.path.join(folder, 'socket')
+    with Server(make(folder), listen=f'unix:{path}') as program:
+        os.remove(path)
+        with Server(make(folder), listen=f'unix:{path}') as other:
+            assert program.stop() == 0
+            assert other.predict([1, 2, 3]) == 13
+    assert not os.path.exists(path)
+
+
+@for_each_listener
 def test_second_signal(folder, listen):
     """Whoever does not want to wait for the requests that have come says so again."""
     for numbers in (signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM), (signal.SIGTERM, signal.SIGINT):
@@ -216,4 +248,5 @@ def test_reload_before_it_serves(folder):
 
 
 server.run([test_kept_connections, test_new_connections, test_parts, test_parts_that_were_read, test_time_is_over,
-            test_second_signal, test_before_it_serves, test_reload_before_it_serves])
+            test_next_server, test_replaced_socket, test_second_signal, test_before_it_serves,
+            test_reload_before_it_serves])

@@ -131,18 +131,42 @@ def test_nobody_reads_the_log(folder):
         wait_until(lambda: process.poll() is not None or b'"version":"2"' in ask_local(path, b'/models'))
 
 
+def activate(folder, passed):
+    """The program as systemd starts it: the socket is file 3, and LISTEN_PID the process that will be the program."""
+    script = f'exec 3<&{passed.fileno()}; LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" serve "$1"'
+    return subprocess.Popen(['sh', '-c', script, server.TOOL, make(folder)], pass_fds=[passed.fileno()],
+                            stderr=subprocess.PIPE, encoding='utf-8')
+
+
 def test_socket_activation(folder):
-    listening = socket.create_server(('127.0.0.1', 0))
-    # As systemd does it: the socket is file 3, and LISTEN_PID the process that will be the program.
-    script = f'exec 3<&{listening.fileno()}; LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" serve "$1"'
-    process = subprocess.Popen(['sh', '-c', script, server.TOOL, make(folder)], pass_fds=[listening.fileno()],
-                               stderr=subprocess.PIPE)
-    with socket.create_connection(listening.getsockname()) as connection:
-        connection.sendall(b'GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
-        assert b'healthy' in connection.makefile('rb').read()
-    process.terminate()
-    assert process.wait(timeout=30) == 0
-    process.stderr.close()
+    abstract = f'aprender-test-{os.getpid()}'
+    for family, address, name in ((socket.AF_INET, ('127.0.0.1', 0), 'http://127.0.0.1:'),
+                                  (socket.AF_UNIX, os.path.join(folder, 'socket'), f'unix:{folder}/socket '),
+                                  (socket.AF_UNIX, f'\0{abstract}', f'unix:@{abstract} ')):
+        with socket.socket(family) as listening, socket.socket(family) as connection:
+            listening.bind(address)
+            listening.listen()
+            with ending(activate(folder, listening)) as process:
+                connection.connect(listening.getsockname())
+                connection.sendall(b'GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+                assert b'healthy' in connection.makefile('rb').read()
+                process.terminate()
+                log = process.stderr.read()
+            assert f' message=listening address={name}' in log, log
+
+
+def test_socket_that_does_not_listen(folder):
+    """What systemd passes with Accept=yes, or for datagrams."""
+    one, other = socket.socketpair()
+    with one, other, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        for passed in one, datagrams:
+            with activate(folder, passed) as process:
+                try:
+                    assert process.wait(timeout=server.PATIENCE) == 1
+                finally:
+                    process.kill()
+                log = process.stderr.read()
+            assert log == 'aprender: File 3 of systemd is no socket that listens: it needs ListenStream= and Accept=no\n', log
 
 
 def test_notify(folder):
@@ -413,5 +437,6 @@ if sys.argv[1:2] == ['take-journal']:
     take_journal(sys.argv[2])
     sys.exit()
 server.run([test_realizar, test_errors, test_query_and_encoding, test_keep_alive, test_unix_socket, test_closed_files,
-            test_nobody_reads_the_log, test_socket_activation, test_notify, test_journal, test_units, test_threads, test_usage, test_names,
-            test_interval, test_safetensors, test_metrics, test_page, test_token, test_exposed])
+            test_nobody_reads_the_log, test_socket_activation, test_socket_that_does_not_listen, test_notify, test_journal,
+            test_units, test_threads, test_usage, test_names, test_interval, test_safetensors, test_metrics, test_page,
+            test_token, test_exposed])

@@ -46,7 +46,7 @@ __tsan_default_suppressions (void)
 
 typedef struct
 {
-  GArray *listeners; /* one, at a port of the loopback interface */
+  AprServeListener listener; /* at a port of the loopback interface */
   AprServeModels *models;
   AprServeHandler handler;
   int enough; /* (atomic) whether the clients are to end */
@@ -55,14 +55,10 @@ typedef struct
 static void
 set_up (Fixture *fixture, gconstpointer data)
 {
-  AprServeListener listener;
   GError *error = NULL;
 
-  apr_serve_listen (&listener, "127.0.0.1:0", &error);
+  apr_serve_listen (&fixture->listener, "127.0.0.1:0", &error);
   g_assert_no_error (error);
-  fixture->listeners = g_array_new (FALSE, FALSE, sizeof listener);
-  g_array_set_clear_func (fixture->listeners, apr_serve_listener_clear);
-  g_array_append_val (fixture->listeners, listener);
   fixture->models = apr_serve_models_new ();
   fixture->handler = (AprServeHandler){ .models = fixture->models };
 }
@@ -70,15 +66,31 @@ set_up (Fixture *fixture, gconstpointer data)
 static void
 tear_down (Fixture *fixture, gconstpointer data)
 {
-  g_array_unref (fixture->listeners);
+  apr_serve_listener_clear (&fixture->listener);
   apr_serve_models_free (fixture->models);
+}
+
+/* The socket stays for the next server, as where systemd has it. */
+static AprServeServer *
+try_to_start (Fixture *fixture, const AprServeLimits *own_limits, GError **error)
+{
+  g_autoptr (GArray) listeners = g_array_new (FALSE, FALSE, sizeof (AprServeListener));
+  const AprServeListener listener = { .fd = dup (fixture->listener.fd) };
+  AprServeServer *server;
+
+  g_array_set_clear_func (listeners, apr_serve_listener_clear);
+  g_array_append_val (listeners, listener);
+  server = apr_serve_server_start (&fixture->handler, listeners, own_limits, error);
+  g_assert_cmpuint (listeners->len, ==, server != NULL ? 1 : 0);
+
+  return server;
 }
 
 static AprServeServer *
 start_with (Fixture *fixture, const AprServeLimits *own_limits)
 {
   GError *error = NULL;
-  AprServeServer *server = apr_serve_server_start (&fixture->handler, fixture->listeners, own_limits, &error);
+  AprServeServer *server = try_to_start (fixture, own_limits, &error);
 
   g_assert_no_error (error);
 
@@ -95,13 +107,12 @@ start (Fixture *fixture)
 static GSocketConnection *
 send_request (Fixture *fixture, const char *request)
 {
-  const AprServeListener *listener = &g_array_index (fixture->listeners, AprServeListener, 0);
   g_autoptr (GSocketClient) client = g_socket_client_new ();
   GSocketConnection *connection;
   GError *error = NULL;
 
   connection =
-    g_socket_client_connect_to_host (client, listener->address + strlen ("http://"), 0, NULL, &error);
+    g_socket_client_connect_to_host (client, fixture->listener.address + strlen ("http://"), 0, NULL, &error);
   g_assert_no_error (error);
   g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), request,
                              strlen (request), NULL, NULL, &error);
@@ -245,7 +256,7 @@ assert_no_server (Fixture *fixture, const char *message)
 {
   g_autoptr (GError) error = NULL;
 
-  g_assert_null (apr_serve_server_start (&fixture->handler, fixture->listeners, &limits, &error));
+  g_assert_null (try_to_start (fixture, &limits, &error));
   g_assert_error (error, G_THREAD_ERROR, G_THREAD_ERROR_AGAIN);
   g_assert_cmpstr (error->message, ==, message);
 }
