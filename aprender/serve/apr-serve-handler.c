@@ -150,8 +150,6 @@ apr_serve_handle (AprServeHandler *self, const AprServeRequest *request, AprServ
   /* The transport leaves out the body. */
   const char *method = strcmp (request->method, "HEAD") == 0 ? "GET" : request->method;
 
-  gint64 began = g_get_monotonic_time ();
-
   response->status = 200;
   response->content_type = "application/json";
   response->allow = NULL;
@@ -174,5 +172,5 @@ apr_serve_handle (AprServeHandler *self, const AprServeRequest *request, AprServ
       named.version = version;
       route->answer (self, &named, response);
     }
-  apr_serve_metrics_add (&self->metrics, response->status, began, response->n_rows);
+  apr_serve_metrics_add (&self->metrics, response->status, request->began, response->n_rows);
 }

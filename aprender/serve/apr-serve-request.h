@@ -20,6 +20,7 @@ typedef struct
   const char *version; /* (nullable) what the path names */
   const char *body;    /* followed by APR_DECIMAL_PADDING readable bytes */
   gsize body_size;
+  gint64 began;     /* when it had come, in microseconds */
   gsize max_answer; /* bytes that there is room for; 0 is no limit */
 } AprServeRequest;
 

@@ -22,8 +22,9 @@
 /* Milliseconds until it is tried again to accept connections, when there may be no more of them. */
 #define PAUSE 10
 
-/* File descriptors that are not connections. */
+/* File descriptors that are not connections: of the process, and of each thread. */
 #define N_OTHER_FILES 64
+#define N_FILES_OF_THREAD 2
 
 #define MIN_THREADS 2
 
@@ -35,7 +36,7 @@
 #define N_REFUSED_BODIES 2
 
 /* What is longer is answered by a thread of its own, so that what came meanwhile need not wait; and there is room for
- * any answer that is not. */
+ * any body and any answer that is not. */
 #define LONG (64 * 1024)
 
 struct _AprServeServer
@@ -197,9 +198,13 @@ refuse_size (AprServeServer *self, struct MHD_Connection *connection, guint64 si
 static gpointer
 notice (gpointer data, const char *uri, struct MHD_Connection *connection)
 {
+  AprServeServer *self = data;
   Request *request = g_new0 (Request, 1);
 
   request->connection = get_connection (connection);
+  /* The first answer is owed since the connection was made, and its time runs. */
+  if (!__atomic_exchange_n (&request->connection->owed, TRUE, __ATOMIC_ACQ_REL))
+    set_deadline (self, request->connection);
   request->path = apr_serve_framing_find_path (uri);
   __atomic_store_n (&request->connection->busy, TRUE, __ATOMIC_RELEASE);
 
@@ -218,7 +223,6 @@ begin (AprServeServer *self,
   guint64 length;
 
   request->begun = TRUE;
-  __atomic_store_n (&request->connection->owed, TRUE, __ATOMIC_RELEASE);
   set_deadline (self, request->connection);
   problem = apr_serve_framing_read (connection, version, &length);
   if (problem != NULL)
@@ -253,7 +257,8 @@ reserve (AprServeServer *self, Request *request, gsize size)
     return TRUE;
   capacity = MIN (MAX (capacity, 1024), self->limits.max_body);
   if (__atomic_add_fetch (&self->n_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED) <=
-      get_limit (self))
+        get_limit (self) ||
+      size <= LONG)
     {
       body = g_try_realloc (request->body, capacity + APR_DECIMAL_PADDING);
       request->no_memory = body == NULL;
@@ -369,6 +374,7 @@ finish (AprServeServer *self,
       MHD_lookup_connection_value (connection, MHD_HEADER_KIND, "Inference-Header-Content-Length"),
     .body = request->body != NULL ? request->body : no_body,
     .body_size = request->size,
+    .began = g_get_monotonic_time (),
   };
   if (request->size > LONG)
     {
@@ -433,8 +439,9 @@ complete (gpointer data,
 
 /* As many as there may be files, so that whoever holds some does not lock others out. */
 static guint
-count_connections (void)
+count_connections (guint n_threads)
 {
+  const rlim_t n_others = N_OTHER_FILES + (rlim_t) N_FILES_OF_THREAD * n_threads;
   struct rlimit limit;
 
   if (getrlimit (RLIMIT_NOFILE, &limit) != 0)
@@ -442,8 +449,9 @@ count_connections (void)
   limit.rlim_cur = limit.rlim_max;
   setrlimit (RLIMIT_NOFILE, &limit);
   getrlimit (RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = MIN (limit.rlim_cur, 65536);
 
-  return (guint) CLAMP (limit.rlim_cur, 2 * N_OTHER_FILES, 65536) - N_OTHER_FILES;
+  return limit.rlim_cur > n_others + N_OTHER_FILES ? (guint) (limit.rlim_cur - n_others) : N_OTHER_FILES;
 }
 
 /* Gives a connection to libmicrohttpd, which closes it if that fails. */
@@ -603,13 +611,13 @@ apr_serve_server_start (AprServeHandler *handler,
   self->handler = handler;
   self->listeners = g_array_ref (listeners);
   self->limits = *limits;
-  self->n_connections = count_connections ();
   self->connections = apr_serve_connections_new ();
   self->daemons = g_ptr_array_new ();
   self->stopping = g_cancellable_new ();
   self->polled = g_array_new (FALSE, FALSE, sizeof (GPollFD));
   if (self->limits.n_threads == 0)
     self->limits.n_threads = MAX (MIN_THREADS, apr_processors_count ());
+  self->n_connections = count_connections (self->limits.n_threads);
 
   if (!start_pool (self, error) || !start_daemons (self, error) || !start_accepting (self, error))
     {

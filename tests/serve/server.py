@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the tests of `aprender serve` share: the program on a free port, requests, and a runner of tests."""
 
+import fcntl
 import http.client
 import json
 import os
@@ -11,7 +12,9 @@ import socket
 import struct
 import subprocess
 import sys
+import termios
 import threading
+import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -50,13 +53,19 @@ def write_model(path, *args, **options):
     os.rename(temporary, path)
 
 
+def wait_until_read(connection):
+    """Until the program has read all that was sent: the kernel counts what it has not, though only of local sockets."""
+    while struct.unpack('i', fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0] > 0:
+        time.sleep(0.001)
+
+
 class Server:
     """The program, which listens at a free port or where the arguments say."""
 
-    def __init__(self, *arguments, listen='127.0.0.1:0', env=None, pass_fds=()):
+    def __init__(self, *arguments, listen='127.0.0.1:0', env=None, pass_fds=(), preexec_fn=None):
         command = [TOOL, 'serve', *arguments] + (['--listen', listen] if listen else [])
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, encoding='utf-8', pass_fds=pass_fds,
-                                        env=dict(os.environ, **(env or {})))
+                                        preexec_fn=preexec_fn, env=dict(os.environ, **(env or {})))
         self.log = []
         self.changed = threading.Condition()
         self.reader = threading.Thread(target=self._read_log, daemon=True)

@@ -13,7 +13,7 @@ import threading
 import time
 
 import server
-from server import Server, write_model
+from server import Server, wait_until_read, write_model
 
 GOOD = b'{"features": [1, 2, 3]}'
 
@@ -176,6 +176,20 @@ def test_long_answers(folder):
             client.close()
         while program.ask('POST', '/predict/batch', body)[0] != 200:
             pass
+
+
+def test_busy(folder):
+    """Who holds all the room that there is for bodies keeps no short request from being answered."""
+    options = ['--max-body', '100000', '--timeout', '300']
+    with Server(make(folder), *options, listen=f'unix:{folder}/socket') as program, contextlib.ExitStack() as stack:
+        body = b' ' * 100000
+        for _ in range(17):
+            connection = stack.enter_context(program.connect())
+            connection.sendall(request(['Content-Length: 100000'], body[1:]))
+            wait_until_read(connection)
+        while program.ask('POST', '/predict', body)[0] != 503:
+            pass
+        assert program.predict([1, 2, 3]) == 13
 
 
 def test_unread_pages(folder):
@@ -400,5 +414,5 @@ def test_stop_among_refusals(folder):
 
 
 server.run([test_lengths, test_request_ends, test_targets, test_nothing_behind_a_nul, test_refused_bodies,
-            test_long_answers, test_unread_pages, test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies,
+            test_long_answers, test_busy, test_unread_pages, test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies,
             test_long_bodies, test_broken_http, test_pipelined, test_stop, test_stop_among_refusals])

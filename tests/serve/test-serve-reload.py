@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """`aprender serve` while its models' files are replaced."""
 
+import contextlib
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -161,6 +163,20 @@ def test_under_load(folder):
     print(f'# {sum(counts)} requests during {n_reloads} reloads')
 
 
+def test_no_more_files(folder):
+    """However many connect, there is a file left to read a new model."""
+    path = make(folder)
+    with Server(path, '--threads', '64', preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))) as program:
+        with contextlib.ExitStack() as stack:
+            for _ in range(300):
+                stack.enter_context(program.connect())
+            # They are accepted meanwhile.
+            for n in range(2, 30):
+                write_model(path, intercept=n)
+                program.wait_for(rf'message=reloaded model=plane version={n}$')
+        assert program.predict([1, 2, 3]) == 12.5 + n
+
+
 def test_folder_is_gone(folder):
     """A folder that is removed takes nothing from who is served."""
     inner = os.path.join(folder, 'inner')
@@ -171,4 +187,4 @@ def test_folder_is_gone(folder):
 
 
 server.run([test_other_features, test_replaced, test_links, test_broken, test_no_file, test_signal, test_under_load,
-            test_folder_is_gone])
+            test_no_more_files, test_folder_is_gone])

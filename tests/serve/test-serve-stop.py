@@ -4,16 +4,13 @@
 then is answered. The program is held while the tests send, so that it sees all of it and the signal at once."""
 
 import contextlib
-import fcntl
 import os
 import signal
-import struct
 import subprocess
-import termios
 import time
 
 import server
-from server import Server, write_model
+from server import Server, wait_until_read, write_model
 
 BODY = b'{"features":[1,2,3]}'
 REQUEST = b'POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s' % (len(BODY), BODY)
@@ -69,12 +66,6 @@ def ask(connection):
         assert chunk, answer
         answer += chunk
     assert b'"prediction":13,' in answer and b'Connection: close' not in answer, answer
-
-
-def wait_until_read(connection):
-    """Until the program has read all that was sent: the kernel counts what it has not, though only of local sockets."""
-    while struct.unpack('i', fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0] > 0:
-        time.sleep(0.001)
 
 
 def assert_ends(program):

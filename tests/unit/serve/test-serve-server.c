@@ -228,6 +228,30 @@ __wrap_g_thread_pool_new (GFunc function, gpointer data, int max_threads, gboole
 GThread *__real_g_thread_try_new (const char *name, GThreadFunc function, gpointer data, GError **error);
 GThread *__wrap_g_thread_try_new (const char *name, GThreadFunc function, gpointer data, GError **error);
 
+gboolean __real_g_thread_pool_push (GThreadPool *pool, gpointer data, GError **error);
+gboolean __wrap_g_thread_pool_push (GThreadPool *pool, gpointer data, GError **error);
+gint64 __real_g_get_monotonic_time (void);
+gint64 __wrap_g_get_monotonic_time (void);
+
+/* What no thread is free for waits at least so many microseconds. */
+#define WAIT 20000
+
+gboolean
+__wrap_g_thread_pool_push (GThreadPool *pool, gpointer data, GError **error)
+{
+  g_usleep (WAIT);
+
+  return __real_g_thread_pool_push (pool, data, error);
+}
+
+static int n_seconds; /* (atomic) that the clock is fast */
+
+gint64
+__wrap_g_get_monotonic_time (void)
+{
+  return __real_g_get_monotonic_time () + (gint64) g_atomic_int_get (&n_seconds) * G_USEC_PER_SEC;
+}
+
 static gboolean has_no_pool;
 static gboolean has_no_thread;
 
@@ -329,6 +353,76 @@ test_close_few_at_a_time (Fixture *fixture, gconstpointer data)
   apr_serve_server_stop (server);
 }
 
+/* How long a request took is counted from its last byte, so that operators see when there are too few threads. */
+static void
+test_duration (Fixture *fixture, gconstpointer data)
+{
+  const AprServeLimits long_bodies = { .n_threads = 1, .max_body = 100000, .timeout = 60 };
+  AprServeServer *server = start_with (fixture, &long_bodies);
+  g_autofree char *body = g_strnfill (long_bodies.max_body, ' ');
+  g_autofree char *request =
+    g_strconcat ("POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n", body, NULL);
+  g_autoptr (GSocketConnection) connection = send_request (fixture, request);
+
+  assert_status (connection, "404");
+  apr_serve_server_stop (server);
+  g_assert_cmpuint (fixture->handler.metrics.microseconds, >=, WAIT);
+}
+
+/* Asks more often than there are threads: each one has read then what was sent before. */
+static void
+wait_for_threads (Fixture *fixture, guint n_threads)
+{
+  guint i;
+
+  for (i = 0; i < 4 * n_threads; i++)
+    {
+      g_autoptr (GSocketConnection) connection = ask (fixture);
+
+      assert_answered (connection);
+    }
+}
+
+/* The next request on a kept connection has as much time as the first one, and is answered when it is over. */
+static void
+test_kept_connection (Fixture *fixture, gconstpointer data)
+{
+  const AprServeLimits one_minute = { .n_threads = 1, .max_body = 1024, .timeout = 60 };
+  AprServeServer *server = start_with (fixture, &one_minute);
+  g_autoptr (GSocketConnection) kept = ask (fixture);
+  GInputStream *input = g_io_stream_get_input_stream (G_IO_STREAM (kept));
+  GOutputStream *output = g_io_stream_get_output_stream (G_IO_STREAM (kept));
+  char answer[4096] = "";
+  gsize size = 0;
+  GError *error = NULL;
+
+  while (!g_str_has_suffix (answer, "}\n"))
+    {
+      gssize n = g_input_stream_read (input, answer + size, sizeof answer - 1 - size, NULL, &error);
+
+      g_assert_no_error (error);
+      g_assert_cmpint (n, >, 0);
+      size += (gsize) n;
+    }
+  wait_for_threads (fixture, one_minute.n_threads);
+
+  g_atomic_int_set (&n_seconds, 50);
+  g_output_stream_write_all (output, "GET / HTTP/1.1\r\n", strlen ("GET / HTTP/1.1\r\n"), NULL, NULL, &error);
+  g_assert_no_error (error);
+  wait_for_threads (fixture, one_minute.n_threads);
+  g_atomic_int_set (&n_seconds, 100);
+  n_shut_down = 0;
+  checking = g_thread_self ();
+  apr_serve_server_check_deadlines (server);
+  checking = NULL;
+  g_assert_cmpuint (n_shut_down, ==, 0);
+  g_atomic_int_set (&n_seconds, 150);
+  apr_serve_server_check_deadlines (server);
+  assert_status (kept, "408");
+  g_atomic_int_set (&n_seconds, 0);
+  apr_serve_server_stop (server);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -340,6 +434,8 @@ main (int argc, char *argv[])
   g_test_add ("/serve-server/no-threads", Fixture, NULL, set_up, test_no_threads, tear_down);
   g_test_add ("/serve-server/close-few-at-a-time", Fixture, NULL, set_up, test_close_few_at_a_time,
               tear_down);
+  g_test_add ("/serve-server/duration", Fixture, NULL, set_up, test_duration, tear_down);
+  g_test_add ("/serve-server/kept-connection", Fixture, NULL, set_up, test_kept_connection, tear_down);
 
   return g_test_run ();
 }
