@@ -119,8 +119,9 @@ apr_serve_show_metrics (AprServeHandler *self, const AprServeRequest *request, A
 
       append_model (text, "aprender_model_generation", model, model->generation);
     }
-  g_string_append (text, "# HELP aprender_model_load_failures_total How often a new file was broken.\n"
-                         "# TYPE aprender_model_load_failures_total counter\n");
+  g_string_append (text,
+                   "# HELP aprender_model_load_failures_total How often a new file could not be loaded.\n"
+                   "# TYPE aprender_model_load_failures_total counter\n");
   for (i = 0; i < apr_serve_models_get_size (self->models); i++)
     {
       g_autoptr (AprServeModel) model = apr_serve_models_get (self->models, i);

@@ -15,7 +15,10 @@
  * that it replaces is noticed before. */
 
 #define GONE (IN_DELETE | IN_MOVED_FROM)
-#define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | GONE)
+#define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ATTRIB | IN_MOVE_SELF | GONE)
+
+/* Of a folder that was moved, removed or unmounted. */
+#define FOLDER_GONE (IN_MOVE_SELF | IN_IGNORED)
 
 #define MAX_NAMES 20
 
@@ -85,8 +88,8 @@ reload (Watched *self)
                    "model", model->name, "before", old_form, "now", form, NULL);
   /* The server is ending where the load was cancelled. */
   if (!succeeded && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    apr_serve_log (G_LOG_LEVEL_WARNING, "the new file is broken, the old model stays", "model", model->name,
-                   "version", model->version, "error", error->message, NULL);
+    apr_serve_log (G_LOG_LEVEL_WARNING, "the new file cannot be loaded, the old model stays", "model",
+                   model->name, "version", model->version, "error", error->message, NULL);
 }
 
 static void
@@ -138,6 +141,10 @@ is_complete (const Watched *self, const struct inotify_event *event)
 {
   struct stat status;
 
+  /* Who was not allowed to read it may be now. */
+  if ((event->mask & IN_ATTRIB) != 0)
+    return is_replaced (self);
+
   /* Whoever creates a file writes it next, but a link is there at once. */
   return (event->mask & IN_CREATE) == 0 ||
          (lstat (apr_serve_models_get_path (self->models, self->index), &status) == 0 &&
@@ -153,10 +160,17 @@ note_event (AprServeWatch *self, const struct inotify_event *event)
     {
       Watched *watched = g_ptr_array_index (self->files, i);
 
+      if ((event->mask & FOLDER_GONE) != 0 && event->wd == watched->folder)
+        {
+          watched->folder = -1;
+          apr_serve_log (G_LOG_LEVEL_WARNING,
+                         "the folder is gone or has moved: a new file will only be noticed after SIGHUP",
+                         "path", apr_serve_models_get_path (watched->models, watched->index), NULL);
+        }
       /* What was lost may be of any of them. */
-      if ((event->mask & IN_Q_OVERFLOW) != 0 ||
-          (event->wd == watched->folder && event->len > 0 && strcmp (event->name, watched->name) == 0 &&
-           is_complete (watched, event)))
+      else if ((event->mask & IN_Q_OVERFLOW) != 0 ||
+               (event->wd == watched->folder && event->len > 0 && strcmp (event->name, watched->name) == 0 &&
+                is_complete (watched, event)))
         {
           watched->gone = (event->mask & GONE) != 0;
           watched->stale = !watched->gone;
@@ -198,6 +212,40 @@ changed (int fd, GIOCondition condition, gpointer data)
 }
 
 static void
+stop_watching (AprServeWatch *self)
+{
+  if (self->fd < 0)
+    return;
+  g_source_remove (self->source);
+  close (self->fd);
+}
+
+/* Begins anew with the folders that have these names now. */
+static void
+watch_folders (AprServeWatch *self)
+{
+  int code;
+  guint i;
+
+  stop_watching (self);
+  self->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
+  code = errno;
+  if (self->fd >= 0)
+    self->source = g_unix_fd_add (self->fd, G_IO_IN, changed, self);
+  for (i = 0; i < self->files->len; i++)
+    {
+      Watched *watched = g_ptr_array_index (self->files, i);
+      const char *path = apr_serve_models_get_path (watched->models, watched->index);
+      g_autofree char *folder = g_path_get_dirname (path);
+
+      watched->folder = self->fd >= 0 ? inotify_add_watch (self->fd, folder, EVENTS) : -1;
+      if (watched->folder < 0)
+        apr_serve_log (G_LOG_LEVEL_WARNING, "a new file will only be noticed on SIGHUP", "path", path,
+                       "error", g_strerror (self->fd >= 0 ? errno : code), NULL);
+    }
+}
+
+static void
 free_watched (gpointer data)
 {
   Watched *self = data;
@@ -215,12 +263,11 @@ apr_serve_watch_new (AprServeModels *models)
   self->files = g_ptr_array_new_with_free_func (free_watched);
   self->loader = g_thread_pool_new (load, self, 1, FALSE, NULL);
   self->cancellable = g_cancellable_new ();
-  self->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
+  self->fd = -1;
   for (i = 0; i < apr_serve_models_get_size (models); i++)
     {
       Watched *watched = g_new0 (Watched, 1);
       const char *path = apr_serve_models_get_path (models, i);
-      g_autofree char *folder = g_path_get_dirname (path);
       g_autoptr (AprServeModel) model = apr_serve_models_get (models, i);
       g_autofree char *form = describe (model);
 
@@ -228,17 +275,13 @@ apr_serve_watch_new (AprServeModels *models)
       watched->models = models;
       watched->index = i;
       watched->name = g_path_get_basename (path);
-      watched->folder = inotify_add_watch (self->fd, folder, EVENTS);
-      if (watched->folder < 0)
-        apr_serve_log (G_LOG_LEVEL_WARNING, "a new file will only be noticed on SIGHUP", "path", path,
-                       "error", g_strerror (errno), NULL);
       g_ptr_array_add (self->files, watched);
-      /* Nothing was told of what happened since it was read. */
-      if (is_replaced (watched))
-        reload (watched);
     }
-  if (self->fd >= 0)
-    self->source = g_unix_fd_add (self->fd, G_IO_IN, changed, self);
+  watch_folders (self);
+  /* Nothing was told of what happened since they were read. */
+  for (i = 0; i < self->files->len; i++)
+    if (is_replaced (g_ptr_array_index (self->files, i)))
+      reload (g_ptr_array_index (self->files, i));
 
   return self;
 }
@@ -246,11 +289,7 @@ apr_serve_watch_new (AprServeModels *models)
 void
 apr_serve_watch_free (AprServeWatch *self)
 {
-  if (self->fd >= 0)
-    {
-      g_source_remove (self->source);
-      close (self->fd);
-    }
+  stop_watching (self);
   g_cancellable_cancel (self->cancellable);
   g_thread_pool_free (self->loader, TRUE, TRUE);
   g_object_unref (self->cancellable);
@@ -263,6 +302,7 @@ apr_serve_watch_reload_all (AprServeWatch *self)
 {
   guint i;
 
+  watch_folders (self);
   for (i = 0; i < self->files->len; i++)
     queue (self, g_ptr_array_index (self->files, i));
 }

@@ -12,7 +12,8 @@ typedef struct _AprServeWatch AprServeWatch;
 AprServeWatch *apr_serve_watch_new (AprServeModels *models);
 void apr_serve_watch_free (AprServeWatch *self);
 
-/* Has all models loaded again, whether their files have changed or not. */
+/* Has all models loaded again, whether their files have changed or not, and watches the folders that have these names
+ * now. */
 void apr_serve_watch_reload_all (AprServeWatch *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprServeWatch, apr_serve_watch_free)

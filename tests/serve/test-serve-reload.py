@@ -163,6 +163,41 @@ def test_under_load(folder):
     print(f'# {sum(counts)} requests during {n_reloads} reloads')
 
 
+def test_folder_is_replaced(folder):
+    """Of another folder in the same place the server knows nothing until it is told."""
+    inner = os.path.join(folder, 'inner')
+    os.mkdir(inner)
+    path = make(inner)
+    with Server(path) as program:
+        for n, take_away in enumerate((shutil.rmtree, lambda inner: os.rename(inner, f'{inner}.old')), 1):
+            take_away(inner)
+            program.wait_for(f'level=warning message="the folder is gone.*SIGHUP" path={path}', n)
+            os.mkdir(inner)
+            write_model(path, intercept=n)
+            program.process.send_signal(signal.SIGHUP)
+            wait_for_prediction(program, 12.5 + n)
+            write_model(path, intercept=10 * n)
+            wait_for_prediction(program, 12.5 + 10 * n)
+        # What becomes of the old folder is nothing to the server.
+        write_model(os.path.join(f'{inner}.old', 'plane.safetensors'), intercept=0)
+        write_model(path, intercept=3)
+        wait_for_prediction(program, 15.5)
+        assert program.ask_json('GET', '/models')[1]['models'][0]['version'] == '6'
+
+
+def test_read_later(folder):
+    """A file that nobody may read is loaded when that has changed."""
+    path = make(folder)
+    os.chmod(folder, 0o755)
+    with Server(path, preexec_fn=lambda: os.geteuid() == 0 and os.setuid(65534)) as program:
+        new = make(folder, 'new', intercept=1)
+        os.chmod(new, 0)
+        os.rename(new, path)
+        program.wait_for('level=warning message="the new file cannot be loaded, the old model stays" .*Permission denied')
+        os.chmod(path, 0o644)
+        wait_for_prediction(program, 13.5)
+
+
 def test_no_more_files(folder):
     """However many connect, there is a file left to read a new model."""
     path = make(folder)
@@ -187,4 +222,4 @@ def test_folder_is_gone(folder):
 
 
 server.run([test_other_features, test_replaced, test_links, test_broken, test_no_file, test_signal, test_under_load,
-            test_no_more_files, test_folder_is_gone])
+            test_no_more_files, test_read_later, test_folder_is_gone, test_folder_is_replaced])

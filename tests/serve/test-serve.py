@@ -213,7 +213,7 @@ def take_journal(folder):
     assert loaded['MESSAGE'] == f'loaded model=plane path={path} form="1 target, 3 features"', loaded
     assert began['MESSAGE'] == f'listening address=unix:{folder}/socket threads={began["APRENDER_THREADS"]}', began
     assert (began['PRIORITY'], began['SYSLOG_IDENTIFIER']) == ('6', 'aprender'), began
-    assert refused['MESSAGE'].startswith('the new file is broken, the old model stays model=plane version=1 error="'), refused
+    assert refused['MESSAGE'].startswith('the new file cannot be loaded, the old model stays model=plane version=1 error="'), refused
     assert (refused['PRIORITY'], refused['APRENDER_MODEL']) == ('4', 'plane'), refused
     assert ended['MESSAGE'] == 'stopping', ended
 

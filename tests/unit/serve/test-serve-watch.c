@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,6 +28,18 @@ save (const char *path, double intercept)
 }
 
 /* The program's calls come here. */
+static gboolean has_no_queue;
+
+int
+inotify_init1 (int flags)
+{
+  if (!has_no_queue)
+    return (int) syscall (SYS_inotify_init1, flags);
+
+  errno = EMFILE;
+  return -1;
+}
+
 int
 inotify_add_watch (int queue, const char *name, uint32_t mask)
 {
@@ -143,6 +156,47 @@ test_main_loop (void)
   g_rmdir (folder);
 }
 
+static void
+test_no_queue (void)
+{
+  g_autofree char *folder = NULL;
+  g_autofree char *path = NULL;
+  g_autofree char *expected =
+    g_strdup_printf ("*will only be noticed on SIGHUP* error=\"%s\"*", g_strerror (EMFILE));
+
+  g_test_summary (
+    "Where the kernel has no queue of events left, the log says so, and SIGHUP asks for one again.");
+
+  if (g_test_subprocess ())
+    {
+      g_autoptr (AprServeModels) models = apr_serve_models_new ();
+      g_autoptr (AprServeWatch) watch = NULL;
+      GError *error = NULL;
+
+      folder = g_dir_make_tmp ("aprender-XXXXXX", NULL);
+      path = g_build_filename (folder, "model.safetensors", NULL);
+      save (path, 1);
+      apr_serve_models_add (models, "model", path, &error);
+      g_assert_no_error (error);
+      has_no_queue = TRUE;
+      watch = apr_serve_watch_new (models);
+      has_no_queue = FALSE;
+      apr_serve_watch_reload_all (watch);
+      while (!has_version (models, "2"))
+        g_usleep (1000);
+      save (path, 2);
+      g_main_context_iteration (NULL, TRUE);
+      while (!has_version (models, "3"))
+        g_usleep (1000);
+      g_unlink (path);
+      g_rmdir (folder);
+      return;
+    }
+  g_test_trap_subprocess (NULL, 60 * G_USEC_PER_SEC, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_passed ();
+  g_test_trap_assert_stderr (expected);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -151,6 +205,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/serve-watch/replaced-since-read", test_replaced_since_read);
 
   g_test_add_func ("/serve-watch/main-loop", test_main_loop);
+
+  g_test_add_func ("/serve-watch/no-queue", test_no_queue);
 
   return g_test_run ();
 }
