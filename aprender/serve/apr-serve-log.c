@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/serve/apr-serve-log.h"
 
+#include <limits.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "aprender/serve/apr-serve-json.h"
 
 #define MAX_PAIRS 8
+
+/* Milliseconds until a line is lost that nobody takes. */
+#define PATIENCE 1000
 
 typedef struct
 {
@@ -77,6 +80,31 @@ write_to_journal (GLogLevelFlags level, const Pair *pairs, guint n_pairs)
     g_free (keys[i]);
 }
 
+/* Those of several threads do not mix. Gives up after PATIENCE, and at once where the text before was given up. */
+static void
+write_text (const char *text, gsize size)
+{
+  static GMutex lock;
+  static gboolean is_stuck;
+  GPollFD polled = { .fd = STDERR_FILENO, .events = G_IO_OUT };
+  int ready = 1;
+  gssize n = 0;
+
+  g_mutex_lock (&lock);
+  while (size > 0 && n >= 0 && ready != 0)
+    {
+      ready = g_poll (&polled, 1, is_stuck ? 0 : PATIENCE);
+      is_stuck = ready == 0;
+      if (ready <= 0)
+        continue;
+      /* There is room for so much. */
+      n = write (STDERR_FILENO, text, MIN (size, PIPE_BUF));
+      text += MAX (n, 0);
+      size -= (gsize) MAX (n, 0);
+    }
+  g_mutex_unlock (&lock);
+}
+
 static void
 write_line (GLogLevelFlags level, const Pair *pairs, guint n_pairs)
 {
@@ -88,8 +116,7 @@ write_line (GLogLevelFlags level, const Pair *pairs, guint n_pairs)
                           get_level_name (level));
   append_pairs (line, pairs, n_pairs);
   g_string_append_c (line, '\n');
-  /* One call, so that lines of several threads do not mix. */
-  fwrite (line->str, 1, line->len, stderr);
+  write_text (line->str, line->len);
 }
 
 void

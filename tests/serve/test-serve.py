@@ -3,6 +3,7 @@
 """`aprender serve` as its clients and its operator see it."""
 
 import contextlib
+import fcntl
 import json
 import math
 import os
@@ -129,6 +130,21 @@ def test_nobody_reads_the_log(folder):
         process.stderr.close()
         process.send_signal(signal.SIGHUP)
         wait_until(lambda: process.poll() is not None or b'"version":"2"' in ask_local(path, b'/models'))
+
+
+def test_nobody_empties_the_log(folder):
+    """A server ends when it is told to, though whoever has its log does not read it."""
+    path, model = os.path.join(folder, 'socket'), make(folder)
+    # More lines than a pipe holds.
+    models = [f'model-{n}-{"x" * 100}={model}' for n in range(1000)]
+    command = [server.TOOL, 'serve', *models, '--listen', f'unix:{path}']
+    with ending(subprocess.Popen(command, stderr=subprocess.PIPE, encoding='utf-8')) as process:
+        fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
+        wait_until(lambda: os.path.exists(path))
+        process.terminate()
+        process.wait(timeout=server.PATIENCE)
+        for line in process.stderr:
+            assert re.fullmatch('time=.* message=loaded .*\n', line), line
 
 
 def activate(folder, passed):
@@ -437,6 +453,6 @@ if sys.argv[1:2] == ['take-journal']:
     take_journal(sys.argv[2])
     sys.exit()
 server.run([test_realizar, test_errors, test_query_and_encoding, test_keep_alive, test_unix_socket, test_closed_files,
-            test_nobody_reads_the_log, test_socket_activation, test_socket_that_does_not_listen, test_notify, test_journal,
-            test_units, test_threads, test_usage, test_names, test_interval, test_safetensors, test_metrics, test_page,
-            test_token, test_exposed])
+            test_nobody_reads_the_log, test_nobody_empties_the_log, test_socket_activation,
+            test_socket_that_does_not_listen, test_notify, test_journal, test_units, test_threads, test_usage, test_names,
+            test_interval, test_safetensors, test_metrics, test_page, test_token, test_exposed])
