@@ -5,7 +5,7 @@ import asyncio
 import math
 
 import tap
-from common import Apr, TestCase, numpy
+from common import Apr, Gio, GLib, TestCase, numpy
 
 import pandas
 import pyarrow
@@ -84,6 +84,104 @@ class Blocks(TestCase):
         self.assertEqual(list(model.coefficients), [2.0])
         asyncio.run(work(state, state.update_async))
         self.assertEqual(state.n_samples, 2_400_000)
+
+    def test_names_of_an_earlier_table(self):
+        """A fit to an array has none, however large the table and the array are, and whichever method fitted before."""
+        rng = numpy.random.default_rng(5)
+        large = pandas.DataFrame(rng.normal(size=(200_000, 3)), columns=['a', 'b', 'c'])
+        targets = pandas.DataFrame({'t': large['a'], 'u': large['b']})
+        sizes = (10, 200_000)
+
+        async def fit(model, method, n, X, y):
+            if method.endswith('_async'):
+                await getattr(model, method)(X[:n], y[:n])
+            else:
+                getattr(model, method)(X[:n], y[:n])
+
+        for first in ('fit', 'fit_async', 'partial_fit', 'partial_fit_async'):
+            for second in ('fit', 'fit_async'):
+                for n, m in ((n, m) for n in sizes for m in sizes):
+                    with self.subTest((first, n, second, m)):
+                        model = Apr.LinearRegression()
+                        asyncio.run(fit(model, first, n, large, targets))
+                        self.assertEqual((model.feature_names, model.target_names), (['a', 'b', 'c'], ['t', 'u']))
+                        X = numpy.asfortranarray(large[['c', 'b', 'a']].to_numpy()[:m])
+                        asyncio.run(fit(model, second, m, X, targets.to_numpy()))
+                        self.assertEqual((model.feature_names, model.target_names), (None, None))
+
+        # Names that a caller gives stay, as do those of the first samples where more are added.
+        for n in sizes:
+            model = Apr.LinearRegression(feature_names=['p', 'q', 'r'])
+            model.fit(numpy.asfortranarray(large.to_numpy()[:n]), targets['t'][:n])
+            self.assertEqual(model.feature_names, ['p', 'q', 'r'])
+            for call in (model.partial_fit, lambda X, y: asyncio.run(model.partial_fit_async(X, y))):
+                model.fit(numpy.asarray(large)[:10], targets['t'][:10])
+                model.feature_names = None
+                call(large[:n], targets[['t']][:n])
+                self.assertEqual((model.feature_names, model.target_names), (None, None))
+
+    def test_busy_while_blocks_are_summed(self):
+        """As while an array is fitted: a second fit is refused, and no samples are lost."""
+        x = numpy.arange(300_000.0)
+        frame = pandas.DataFrame({'x': x, 'y': 2 * x})
+        for method in ('fit', 'partial_fit'):
+            model, refused = Apr.LinearRegression().fit([[1], [2]], [2, 4]), []
+
+            def read():
+                yield frame
+                yield frame
+                # The first two are read before the call begins.
+                self.assertTrue(model.busy)
+                for call in (model.fit, model.partial_fit):
+                    with self.assertRaisesRegex(GLib.Error, 'fitted already') as context:
+                        call(frame, 'y')
+                    refused.append(context.exception)
+                model.release()
+                self.assertTrue(model.busy)
+                yield frame
+
+            getattr(model, method)(read(), 'y')
+            self.assertEqual(len(refused), 2)
+            self.assertEqual(model.get_statistics().n_samples, 900_000 + 2 * (method == 'partial_fit'))
+            self.assertFalse(model.busy)
+
+            def fail():
+                yield frame
+                yield frame
+                raise KeyError('no more')
+
+            with self.assertRaisesRegex(KeyError, 'no more'):
+                getattr(model, method)(fail(), 'y')
+            self.assertFalse(model.busy)
+            model.fit(frame, 'y')
+
+    def test_hyper_parameters_set_meanwhile(self):
+        """They are for the next fit."""
+        x = numpy.arange(300_000.0)
+        frame = pandas.DataFrame({'x': x, 'y': 2 * x + 1})
+
+        def read(model):
+            yield frame
+            yield frame
+            model.alpha, model.fit_intercept, model.alphas, model.dtype = 1e9, False, [5.0], 'f32'
+            yield frame
+
+        expected = Apr.LinearRegression().fit(frame, 'y')
+        for method in ('fit', 'partial_fit', 'fit_async', 'partial_fit_async'):
+            with self.subTest(method):
+                model, heard = Apr.LinearRegression(), []
+                model.connect('notify::alpha', lambda model, _, heard=heard: heard.append(model.alpha))
+                call = getattr(model, method)(read(model), 'y')
+                if method.endswith('_async'):
+                    asyncio.run(call)
+                self.assertEqual((list(model.coefficients), model.intercept), (list(expected.coefficients), expected.intercept))
+                self.assertEqual((model.alpha, model.fit_intercept, list(model.alphas), model.dtype),
+                                 (1e9, False, [5.0], Apr.DType.F32))
+                self.assertEqual(set(heard), {1e9})
+                # The next is done with them.
+                model.alphas, model.dtype = None, 'none'
+                model.fit(frame, 'y')
+                self.assertEqual(model.intercept, 0)
 
 
 if __name__ == '__main__':

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Asynchronous calls that take one block of the samples after the other."""
 
+import contextlib
+
 from gi.repository import GLib
 
 from . import awaitable
@@ -9,6 +11,21 @@ from .errors import AprError
 
 # What is reserved for a call that goes by blocks, and is not a caller's to release, by id: sums are no keys.
 _reserved = set()
+
+
+def _reserve(source):
+    source.reserve()
+    _reserved.add(id(source))
+
+
+@contextlib.contextmanager
+def reserving(source):
+    """Makes the source busy while its samples are read and summed."""
+    _reserve(source)
+    try:
+        yield
+    finally:
+        release(source)
 
 
 def release(source):
@@ -109,11 +126,10 @@ def call(source, samples, begin, end, stop, cancellable, callback, user_data, re
 
         if reserves:
             try:
-                source.reserve()
+                _reserve(source)
             except AprError as error:
                 done(Outcome(error=error))
                 return
-            _reserved.add(id(source))
         begin_block()
 
     return awaitable.call(start, lambda _, outcome: outcome.get(), cancellable, callback, user_data)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from collections.abc import Mapping, Set
@@ -11,12 +12,12 @@ from copy import copy
 from gi.repository import GLib
 
 from . import awaitable
-from .blocks import Outcome, call as call_blocks, release, taking_outcomes
+from .blocks import Outcome, call as call_blocks, release, reserving, taking_outcomes
 from .cross_products import native_update_async, native_update_finish
 from .data import to_block
 from .errors import ArgumentError, AprError, make
 from .estimator import (ClassFunction, explain_features, fit_plain, fit_whole, fit_whole_async, get_values,
-                        native_predict_async, name_targets, native_predict_finish, overrides_predict, predict_whole,
+                        name_columns, native_predict_async, native_predict_finish, overrides_predict, predict_whole,
                         predict_whole_async, read_features, read_samples, read_to_score, score_predictions,
                         score_predictions_async, score_whole, score_whole_async)
 from .lists import count, describe, to_target
@@ -130,19 +131,31 @@ def _new_state(model, X, y):
     return state
 
 
-def _name_first(model, samples):
-    """The names of the first samples are those of the model."""
-    if samples.names is not None:
-        model.set_feature_names(samples.names)
-    if samples.target_names is not None:
-        model.set_target_names(samples.target_names)
+def _get_options(model):
+    """The hyper-parameters that a fit of sums reads, which are none of a subclass."""
+    return {name: model.get_property(name) for name in Apr.LinearRegression().get_params()}
+
+
+@contextlib.contextmanager
+def _as_begun(model, options):
+    """The model with the hyper-parameters that it had when a call began: those that were set since are for the next fit."""
+    later = {name: value for name, value in _get_options(model).items() if value != options[name]}
+    # Nobody hears of the moment between.
+    with model.freeze_notify() if later else contextlib.nullcontext():
+        for name in later:
+            model.set_property(name, options[name])
+        try:
+            yield
+        finally:
+            for name, value in later.items():
+                model.set_property(name, value)
 
 
 def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_data):
     """Sums up a block at a time, then fits to the sums. The model is busy from the call on, so that no other fit begins
     meanwhile.
     """
-    state = None
+    state, options = None, _get_options(model)
 
     def begin(block, cancellable, ended):
         nonlocal state
@@ -161,20 +174,18 @@ def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_da
         def fitted(model, result):
             try:
                 _fit_cross_products_finish(model, result)
-                if not is_partial or samples.target_names is not None:
-                    name_targets(model, samples.target_names)
+                if sums is None:
+                    name_columns(model, samples.names, samples.target_names)
             except AprError as error:
                 done(Outcome(error=error))
             else:
                 done(Outcome(model))
 
         sums = model.get_cross_products() if is_partial else None
-        if samples.names is not None:
-            state.set_feature_names(samples.names)
         if sums is not None:
             sums.merge(state)
         # Nobody sees the moment between the two.
-        with model.freeze_notify():
+        with model.freeze_notify(), _as_begun(model, options):
             release(model)
             _fit_cross_products_async(model, state if sums is None else sums, GLib.PRIORITY_DEFAULT, cancellable, fitted)
 
@@ -213,9 +224,28 @@ def _sum_up(model, samples, cancellable):
             state.update(X, y, sample_weight, cancellable)
         except AprError as error:
             raise explain(error, samples, start) from None
-    if samples.names is not None:
-        state.set_feature_names(samples.names)
     return state
+
+
+def _fit_blocks(model, samples, is_partial, cancellable):
+    """The same as _fit_blocks_async(), which waits."""
+    options = _get_options(model)
+    with reserving(model):
+        state = _sum_up(model, samples, cancellable)
+        sums = model.get_cross_products() if is_partial else None
+        if sums is not None:
+            sums.merge(state)
+    with _as_begun(model, options):
+        model.fit_cross_products(state if sums is None else sums, cancellable)
+    if sums is None:
+        name_columns(model, samples.names, samples.target_names)
+    return model
+
+
+def _adds_blocks(model, samples):
+    """Whether a partial fit is to sums; without those of before, it is refused at once."""
+    return samples.blocks is not None and _is_ours(type(model)) and \
+        not (model.get_fitted() and model.get_cross_products() is None)
 
 
 def _predict_block(model, samples, X, out, start=0):
@@ -309,9 +339,7 @@ class Methods:
         samples = Samples(X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)):
             return fit_whole(self, samples, cancellable)
-        self.fit_cross_products(_sum_up(self, samples, cancellable), cancellable)
-        name_targets(self, samples.target_names)
-        return self
+        return _fit_blocks(self, samples, False, cancellable)
 
     fit.__doc__ = Apr.Estimator.fit.__doc__
 
@@ -450,16 +478,8 @@ class Methods:
         """
         samples = read_samples(self, X, y, sample_weight)
         fitted = self.get_fitted()
-        if samples.blocks is not None and _is_ours(type(self)):
-            state = _sum_up(self, samples, cancellable)
-            before = self.get_cross_products()
-            if not fitted or before is not None:
-                if before is not None:
-                    before.merge(state)
-                self.fit_cross_products(state if before is None else before, cancellable)
-                if not fitted:
-                    name_targets(self, samples.target_names)
-                return self
+        if _adds_blocks(self, samples):
+            return _fit_blocks(self, samples, True, cancellable)
         try:
             tensors = samples.get_tensors()
             # It takes so many to solve for the coefficients, however few samples are added.
@@ -469,14 +489,14 @@ class Methods:
         except AprError as error:
             raise (explain_features(self, error, samples) if fitted else explain(error, samples)) from None
         if not fitted and self.get_fitted():
-            _name_first(self, samples)
+            name_columns(self, samples.names, samples.target_names)
         return self
 
     def partial_fit_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
         """Fits the model to more samples without blocking: `await model.partial_fit_async(X, y)` gives the model."""
         samples = read_samples(self, X, y, sample_weight)
         fitted = self.get_fitted()
-        if samples.blocks is not None and _is_ours(type(self)) and (not fitted or self.get_cross_products() is not None):
+        if _adds_blocks(self, samples):
             return _fit_blocks_async(self, samples, True, cancellable, callback, user_data)
 
         def finish(model, result):
@@ -485,7 +505,7 @@ class Methods:
             except AprError as error:
                 raise explain(error, samples) from None
             if not fitted and model.get_fitted():
-                _name_first(model, samples)
+                name_columns(model, samples.names, samples.target_names)
             return model
 
         return awaitable.call(
