@@ -9,6 +9,7 @@ import pathlib
 import pickle
 import re
 import textwrap
+import threading
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
@@ -73,6 +74,31 @@ class Errors(TestCase):
         self.assertEqual((errors.NOT_FITTED, errors.FAILED, errors.NO_MEMORY),
                          (Apr.Error.NOT_FITTED, Apr.Error.FAILED, Apr.Error.NO_MEMORY))
         self.assertEqual(errors.TENSOR_NOT_FOUND, Apr.SafetensorsError.NOT_FOUND)
+
+    def test_exceptions_of_several_threads(self):
+        """Each gets its own, although all say the same and are on their way through C at once."""
+        from gi.overrides.aprender import errors
+
+        raised, caught, all_raised = [ValueError('did not converge') for _ in range(20)], [None] * 20, threading.Barrier(20)
+
+        def call(i):
+            error = errors.carry(raised[i], 'do_fit')
+            all_raised.wait()
+            caught[i] = errors.translate(error)
+
+        threads = [threading.Thread(target=call, args=[i]) for i in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for i in range(20):
+            self.assertIs(caught[i], raised[i])
+        # C may have called the function in a thread of its own.
+        thread = threading.Thread(target=lambda: caught.append(errors.carry(raised[0], 'do_fit')))
+        thread.start()
+        thread.join()
+        self.assertIs(errors.translate(caught[-1]), raised[0])
+        self.assertIsInstance(errors.translate(caught[-1]), GLib.Error)
 
     def test_no_memory(self):
         from gi.overrides.aprender import errors

@@ -3,10 +3,12 @@
 
 import errno
 import functools
+import itertools
 import math
 import os
 import re
 import sys
+import threading
 import warnings
 
 from gi.repository import Gio, GLib
@@ -155,27 +157,36 @@ def check_r2(value):
     return value
 
 
-# What Python's functions have raised that C calls, by the messages of the GLib.Errors that take it through C; the oldest are
-# of calls whose errors nobody has asked for.
+# What Python's functions have raised that C calls, by number, with the thread and the message of the GLib.Error that takes it
+# through C. The oldest of a thread are of calls whose errors nobody has asked for.
 _raised = {}
 _MAX_RAISED = 16
+_numbers = itertools.count()
 
 
 def carry(exception, function):
     """The GLib.Error of an exception that a function raised which C has called: translate() gives the exception."""
-    message = f'{function} raised {type(exception).__name__}: {exception}'
-    _raised[message] = exception
-    for oldest in list(_raised)[:-_MAX_RAISED]:
+    message, thread = f'{function} raised {type(exception).__name__}: {exception}', threading.get_ident()
+    _raised[next(_numbers)] = thread, message, exception
+    for oldest in [number for number, entry in list(_raised.items()) if entry[0] == thread][:-_MAX_RAISED]:
         _raised.pop(oldest, None)
     return make(message, _APR, FAILED)
 
 
+def _take_raised(message):
+    """What a function raised with this message: the latest in this thread, or else in another, in which C called it. C may put
+    before the message where it did.
+    """
+    found = [(thread == threading.get_ident(), number) for number, (thread, text, _) in list(_raised.items())
+             if message.endswith(text)]
+    return _raised.pop(max(found)[1], (None,))[-1] if found else None
+
+
 def translate(error):
     """The exception that says the same as a GLib.Error, with a hyper-parameter called as Python calls it."""
-    # C may put before it where the function was called.
-    for message in _raised:
-        if error.message.endswith(message):
-            return _raised.pop(message)
+    raised = _take_raised(error.message)
+    if raised is not None:
+        return raised
     if isinstance(error, AprError):
         return error
     message = re.sub(r'(?<=hyper-parameter )[a-z]+(-[a-z]+)+', lambda match: match.group().replace('-', '_'), error.message)
