@@ -3,12 +3,14 @@
 
 import asyncio
 import math
+import tracemalloc
 
 import tap
 from common import Apr, Gio, GLib, TestCase, numpy
 
 import pandas
 import pyarrow
+import scipy.sparse
 
 
 class Blocks(TestCase):
@@ -182,6 +184,20 @@ class Blocks(TestCase):
                 model.alphas, model.dtype = None, 'none'
                 model.fit(frame, 'y')
                 self.assertEqual(model.intercept, 0)
+
+    def test_memory_of_wide_samples(self):
+        """Samples to predict are made dense some megabytes at a time, however wide they are."""
+        n_features = 1 << 14
+        X = scipy.sparse.eye_array(1_000, n_features, format='csr')
+        model = Apr.LinearRegression().fit(X[:3], [1, 2, 3])
+        expected = model.predict(X.toarray())
+        for call in (model.predict, lambda X: asyncio.run(model.predict_async(X))):
+            tracemalloc.start()
+            found = call(X)
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            self.assertEqual(found.tolist(), expected.tolist())
+            self.assertLess(peak, 32 << 20)
 
 
 if __name__ == '__main__':

@@ -3,7 +3,7 @@
 
 from .errors import AprError
 from .memory import find_dtype, import_module
-from .tables import Table, count_block_rows, make_missing, raise_not_a_number, raise_wrong_dtype, to_numbers
+from .tables import Table, make_missing, raise_not_a_number, raise_wrong_dtype, to_numbers
 
 _KINDS = {'M': 'times', 'm': 'durations', 'c': 'complex numbers', 'U': 'text', 'S': 'text', 'T': 'text'}
 
@@ -49,7 +49,7 @@ class Frame(Table):
             yield from super().blocks(*selections)
             return
         # Where all columns are alike, rows are taken out of all of them at once.
-        n = count_block_rows(self.n_columns * self.dtypes[0].itemsize)
+        n = self.count_block_rows(self.n_columns * self.dtypes[0].itemsize)
         for start in range(0, max(self.n_rows, 1), n):
             yield (import_module('numpy').ascontiguousarray(self._frame.iloc[start:start + n].to_numpy()),)
 

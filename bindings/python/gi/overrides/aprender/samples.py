@@ -97,6 +97,8 @@ class Samples:
             return
         self.is_tensor = isinstance(X, Apr.Tensor)
         self.data = open_data(X, 'X')
+        if not has_y and not isinstance(self.data, Apr.Tensor):
+            self.data.n_rows_at_a_time = 1
         self._frames = [self.data]
         self.names = _find_names(X, self.data)
         self.y = self.sample_weight = None

@@ -6,14 +6,19 @@ from .lists import describe
 from .memory import import_module
 from .native import Apr, make_error
 
-# Blocks have as many rows as fit into so many bytes, and a multiple of what the precision DOUBLE sums at a time.
+# Blocks have as many rows as fit into so many bytes.
 BLOCK_SIZE = 4 << 20
-_N_ROWS_AT_A_TIME = 256
 
 
-def count_block_rows(row_size):
-    """How many rows a block has."""
-    return max(BLOCK_SIZE // max(row_size, 1) // _N_ROWS_AT_A_TIME, 1) * _N_ROWS_AT_A_TIME
+class Blocks:
+    """What comes in blocks of rows."""
+
+    # What the precision DOUBLE sums at a time: blocks have a multiple of it. Predictions need none.
+    n_rows_at_a_time = 256
+
+    def count_block_rows(self, row_size):
+        """How many rows a block has."""
+        return max(BLOCK_SIZE // max(row_size, 1) // self.n_rows_at_a_time, 1) * self.n_rows_at_a_time
 
 
 def _show(label):
@@ -92,7 +97,7 @@ def to_numbers(values, name, label, row=0):
     return numbers
 
 
-class Rows:
+class Rows(Blocks):
     """A matrix whose rows are made contiguous a block at a time: an array in another order, or a sparse one."""
 
     names = None
@@ -106,12 +111,12 @@ class Rows:
         self._to_block = to_block
 
     def blocks(self):
-        n = count_block_rows(self.n_columns * self.dtype.itemsize)
+        n = self.count_block_rows(self.n_columns * self.dtype.itemsize)
         for start in range(0, max(self.n_rows, 1), n):
             yield (self._to_block(self._matrix[start:start + n]),)
 
 
-class Table:
+class Table(Blocks):
     """Columns of numbers that come in batches.
 
     A subclass gives labels, dtypes, n_rows, None where that is not known, is_column, and get_batches(), which gives
@@ -151,7 +156,7 @@ class Table:
         selections = selections or (list(range(self.n_columns)),)
         lists = [selection if isinstance(selection, list) else [selection] for selection in selections]
         dtypes = [self.choose_dtype(columns) for columns in lists]
-        n = count_block_rows(sum(dtype.itemsize * len(columns) for dtype, columns in zip(dtypes, lists)))
+        n = self.count_block_rows(sum(dtype.itemsize * len(columns) for dtype, columns in zip(dtypes, lists)))
 
         arrays, filled, begun = None, 0, 0
         for n_rows, get_column in self.get_batches(n):
