@@ -135,14 +135,22 @@ apr_linear_regression_save_tensors (AprEstimator *estimator, AprSafetensorsWrite
 static AprTensor *
 load_tensor (AprSafetensorsReader *reader, const char *name, GError **error)
 {
-  g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, name, error);
+  g_autoptr (GError) local_error = NULL;
+  g_autoptr (AprTensor) tensor = apr_safetensors_reader_get_tensor (reader, name, &local_error);
   g_autoptr (AprTensor) computed = NULL;
   AprDType dtype;
   gsize n_elements;
   gsize i;
 
   if (tensor == NULL)
-    return NULL;
+    {
+      /* A file of something else: no name that the caller has asked for. */
+      if (g_error_matches (local_error, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND))
+        g_set_error_literal (error, APR_ERROR, APR_ERROR_MODEL, local_error->message);
+      else
+        g_propagate_error (error, g_steal_pointer (&local_error));
+      return NULL;
+    }
 
   dtype = apr_tensor_get_dtype (tensor);
   if (dtype == APR_DTYPE_F16 || dtype == APR_DTYPE_BF16)

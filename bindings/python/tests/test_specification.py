@@ -197,8 +197,8 @@ class Specification(TestCase):
             return writer.write_to_bytes()
 
         load = Apr.LinearRegression.from_bytes
-        self.assertFails(Apr.SafetensorsError.NOT_FOUND, '“intercept”', load, make_file(coefficients=[1]))
-        self.assertFails(Apr.SafetensorsError.NOT_FOUND, '“coefficients”', load, make_file(intercept=[1]))
+        self.assertFails(Apr.Error.MODEL, '“intercept”', load, make_file(coefficients=[1]))
+        self.assertFails(Apr.Error.MODEL, '“coefficients”', load, make_file(intercept=[1]))
         self.assertFails(Apr.Error.SHAPE, r'“intercept” must have the shape \[1\].*has \[2\]', load,
                          make_file(coefficients=[1], intercept=[1, 2]))
         self.assertFails(Apr.Error.SHAPE, r'“intercept” must have the shape \[1\].*has \[\]', load,

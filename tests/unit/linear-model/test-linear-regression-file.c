@@ -175,8 +175,8 @@ test_load_errors (void)
     gint code;
     const char *text;
   } cases[] = {
-    { NULL, one, NULL, NULL, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND, "“coefficients”" },
-    { two, NULL, NULL, NULL, APR_SAFETENSORS_ERROR, APR_SAFETENSORS_ERROR_NOT_FOUND, "“intercept”" },
+    { NULL, one, NULL, NULL, APR_ERROR, APR_ERROR_MODEL, "“coefficients”" },
+    { two, NULL, NULL, NULL, APR_ERROR, APR_ERROR_MODEL, "“intercept”" },
     { two, two, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE,
       "“intercept” must have the shape [1] beside coefficients [2], but it has [2]" },
     { two, scalar, NULL, NULL, APR_ERROR, APR_ERROR_SHAPE, "but it has []" },
