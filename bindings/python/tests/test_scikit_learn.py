@@ -4,6 +4,7 @@
     with-peer python test_scikit_learn.py
 """
 
+import copy
 import inspect
 import os
 import pickle
@@ -131,6 +132,18 @@ class ScikitLearn(TestCase):
             self.assertNotEqual(scores[0].tolist(), scores[1].tolist())
         with self.assertRaisesRegex(ValueError, 'sample_weight'):
             Apr.LinearRegression().set_fit_request(sample_weight=7)
+
+        def get(model):
+            return model.get_metadata_routing().fit.requests, model.get_metadata_routing().score.requests
+
+        # Clones and copies have them, and have their own.
+        model = Apr.LinearRegression().set_fit_request(sample_weight=True)
+        expected = {'sample_weight': True}, {'sample_weight': None}
+        for make in (base.clone, Apr.LinearRegression.clone, copy.copy, copy.deepcopy):
+            other = make(model)
+            self.assertEqual(get(other), expected)
+            other.set_fit_request(sample_weight=False).set_score_request(sample_weight='w')
+            self.assertEqual(get(model), expected)
 
     def test_processes(self):
         scores = model_selection.cross_val_score(Apr.LinearRegression(), self.frame, self.y, n_jobs=2)

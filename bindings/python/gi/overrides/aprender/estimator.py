@@ -22,6 +22,7 @@ from .metrics import r2_score
 from .native import CLASSES, Apr, extends
 from .properties import add_attributes, add_constructor, check_constructor, list_settable, to_name, to_plain
 from .samples import Samples, check_feature_names, check_target_names, explain, get_labels, refuse_readers, share_plain, warn_of_names
+from .scikit_learn import copy_requests
 from .virtual_functions import check_results
 
 _fit = Apr.Estimator.fit
@@ -250,7 +251,7 @@ class Methods:
 
     def clone(self) -> Self:
         """An unfitted model of the same class with the same properties."""
-        return _clone(self)
+        return copy_requests(self, _clone(self))
 
     def __copy__(self):
         """A model of its own: as it was fitted, or unfitted with the same hyper-parameters."""

@@ -16,8 +16,16 @@ _REQUESTS = '_sample_weight_requests'
 def _set_request(self, method, value):
     if not (value is None or isinstance(value, bool) or isinstance(value, str) and value.isidentifier()):
         raise ArgumentError(f'sample_weight must be True, False, None or a name, not {value!r}')
-    vars(self).setdefault(_REQUESTS, {})[method] = value
+    # A new one: a copy of the model has the same.
+    vars(self)[_REQUESTS] = {**vars(self).get(_REQUESTS, {}), method: value}
     return self
+
+
+def copy_requests(self, clone):
+    """Gives a clone what is to be done with weights."""
+    if _REQUESTS in vars(self):
+        vars(clone)[_REQUESTS] = vars(self)[_REQUESTS]
+    return clone
 
 
 @extends(Apr.Estimator)
@@ -54,10 +62,7 @@ class Methods:
         return self
 
     def __sklearn_clone__(self):
-        clone = type(self)(**self.get_params())
-        if _REQUESTS in vars(self):
-            vars(clone)[_REQUESTS] = dict(vars(self)[_REQUESTS])
-        return clone
+        return copy_requests(self, type(self)(**self.get_params()))
 
     def set_fit_request(self, *, sample_weight: bool | str | None) -> Self:
         """Says whether scikit-learn's tools are to pass sample_weight to fit(), or under which other name they have it.
