@@ -199,6 +199,25 @@ class Blocks(TestCase):
             self.assertEqual(found.tolist(), expected.tolist())
             self.assertLess(peak, 32 << 20)
 
+    def test_predictions_that_would_overwrite_samples(self):
+        """They are refused; memory beside that of X is not X's."""
+        for n in (1_000, 200_000):
+            for order in 'CF':
+                data = numpy.ones((n, 4), order=order)
+                data[::2, 0] = 2
+                model = Apr.LinearRegression().fit(data[:10], data[:10, 0])
+                before, expected = data.copy(), model.predict(data.copy())
+                # pandas has the memory of an array, as a tensor does.
+                for source in (data, Apr.Tensor(data), pandas.DataFrame(data, copy=False)) if (order, n) == ('C', 1_000) else (data,):
+                    for out in (data.ravel(order)[:n], data.ravel(order)[2 * n:3 * n], data.ravel(order)[-n:]):
+                        with self.subTest((n, order, type(source))):
+                            with self.assertRaisesRegex(ValueError, 'out must not be memory of X'):
+                                model.predict(source, out=out)
+                            self.assertTrue((data == before).all())
+                wide = numpy.ones((n, 5), order='F')
+                wide[:, :4] = data
+                self.assertEqual(model.predict(wide[:, :4], out=wide[:, 4]).tolist(), expected.tolist())
+
 
 if __name__ == '__main__':
     tap.main()

@@ -68,6 +68,17 @@ def _check_out(out, typestr, shape):
         raise ValueError('out must be a writable array in C order')
 
 
+def _check_apart(out, X, tensor):
+    """Refuses memory of samples, which would be overwritten before they are read: of what was passed, or of its tensor."""
+    numpy = import_module('numpy')
+    if not isinstance(out, numpy.ndarray):
+        return
+    _, _, begin, size = tensor.get_memory() if tensor is not None else (None, None, 0, 0)
+    start = out.__array_interface__['data'][0]
+    if isinstance(X, numpy.ndarray) and numpy.may_share_memory(out, X) or begin < start + out.nbytes and start < begin + size:
+        raise ValueError('out must not be memory of X, which is read while predictions are written')
+
+
 def _read_one(model, x):
     """The features of one sample as a list, whose entries are converted faster than those of an array, and the names
     that it has for them.
@@ -355,8 +366,8 @@ class Methods:
     def predict(self, X: Data, out: Array | None = None) -> Array:
         """Predicts the targets of samples: an array, [n_samples] or [n_samples, n_targets].
 
-        With out, an array of that shape and of the dtype of the coefficients, they are written there, and it is
-        what is returned. The columns' names of a data frame must be those that the model was fitted with, in the same
+        With out, an array of that shape and of the dtype of the coefficients, and no memory of X, they are written there,
+        and it is what is returned. The columns' names of a data frame must be those that the model was fitted with, in the same
         order.
         """
         samples = read_features(self, X)
@@ -368,6 +379,8 @@ class Methods:
         if coefficients is None:
             return predict_whole(self, samples)
         typestr, shape = FORMATS[coefficients.dtype][1], coefficients.shape[:-1]
+        if out is not None:
+            _check_apart(out, X, samples.X if samples.blocks is None else None)
         if samples.blocks is None:
             _check_out(out, typestr, samples.X.shape[:1] + shape)
             _predict_block(self, samples, samples.X, out)
