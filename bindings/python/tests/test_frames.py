@@ -11,6 +11,7 @@ import decimal
 import gc
 import io
 import math
+import re
 import pickle
 import unittest.mock
 import warnings
@@ -218,6 +219,44 @@ class Frames(TestCase):
             with self.assertRaises(ValueError):
                 Apr.LinearRegression().fit(connection.sql(query), y)
             self.assertEqual(connection.execute('SELECT 1').fetchall(), [(1,)])
+
+    def test_text_in_a_late_batch(self):
+        """The message says in which, and at which row it begins."""
+        numbers = pandas.DataFrame({'a': [1.0, 2.0], 'y': [3.0, 4.0]})
+        text = pandas.DataFrame({'a': pandas.Series(['5', 'oops'], dtype='string'), 'y': [3.0, 4.0]})
+        for batches in ((numbers, numbers, text), map(pyarrow.Table.from_pandas, (numbers, numbers, text))):
+            with self.assertRaisesRegex(ValueError, r'Batch 2 of X \(counted from 0\), from row 4 on: Column “a” of X holds text'):
+                Apr.LinearRegression().fit(iter(batches), 'y')
+
+    def test_advice_for_arrays_of_objects(self):
+        for X in (numpy.array([[1.0, 2.0], [3.0, 'x']], object), pandas.DataFrame({'a': [1.0, 3.0], 1: [2.0, 'x']}, dtype=object)):
+            with self.assertRaisesRegex(ValueError, r'pandas\.to_numeric\((X\[.*?\]), ') as context:
+                Apr.LinearRegression().fit(X, [1, 2])
+            column = re.search(r'pandas\.to_numeric\((X\[.*?\]), ', str(context.exception)).group(1)
+            self.assertEqual(list(eval(column, {'X': X})), [2.0, 'x'])
+
+    def test_dlpack_that_cannot_be_read(self):
+        class Locked:
+            def __dlpack__(self, **keywords):
+                raise BufferError('the memory is that of a device')
+
+            def __dlpack_device__(self):
+                return 1, 0
+
+        with self.assertRaisesRegex(TypeError, 'X cannot be read as an array: the memory is that of a device') as context:
+            Apr.LinearRegression().fit(Locked(), [1, 2])
+        self.assertIsInstance(context.exception, ValueError)
+
+    def test_lists_of_masked_rows(self):
+        """They are masked arrays."""
+        for dtype in ('i4', 'f8'):
+            masked = numpy.ma.masked_equal(numpy.array([[5, 6], [5, 7], [5, 9], [5, 8]], dtype), 9)
+            for rows in (list(masked), tuple(masked)):
+                self.assertFails(Apr.Error.NOT_FINITE, 'X is masked at row [02], column 1', Apr.LinearRegression().fit, rows, [1] * len(rows))
+            self.assertTrue(math.isnan(Apr.Tensor(list(masked)).get_double(5)))
+            self.assertEqual(Apr.LinearRegression().fit(list(masked[:2]), [1, 2]).n_features, 2)
+            with self.assertRaisesRegex(ValueError, 'X is ragged: the length at row 1 '):
+                Apr.LinearRegression().fit([masked[0], masked[1][:1]], [1, 2])
 
 
 class Attached(TestCase):

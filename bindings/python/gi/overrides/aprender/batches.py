@@ -47,6 +47,15 @@ class Batches(Table):
         self.dtypes = dtypes
 
     def get_batches(self, n):
-        for number, table in enumerate(itertools.chain([self._first], self._tables)):
+        row = 0
+        for number in itertools.count():
+            try:
+                table = self._first if number == 0 else next(self._tables, None)
+            except ArgumentError as error:
+                raise ArgumentError(f'Batch {number} of {self.name} (counted from 0), from row {row} on: {error}') from None
+            if table is None:
+                return
             self._check(table, number)
-            yield from table.get_batches(n)
+            for n_rows, get_column in table.get_batches(n):
+                row += n_rows
+                yield n_rows, get_column

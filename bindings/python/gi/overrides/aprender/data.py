@@ -61,8 +61,21 @@ def _advise_bytes(value):
             f'tensor.detach().view(torch.{integers}).numpy())')
 
 
+def _join_masked(numpy, value):
+    """A list of rows of which some are masked, as one array: numpy.asarray passes over masks in a list."""
+    if not isinstance(value, (list, tuple)) or not value or not isinstance(value[0], numpy.ma.MaskedArray):
+        return value
+    try:
+        array = numpy.ma.array(value)
+    except ValueError:
+        # The rows are not alike.
+        return value
+    return array if numpy.ma.is_masked(array) else value
+
+
 def to_array(numpy, value, name, advise=_advise_cast):
     """numpy.asarray, but numbers that carry no dtype are doubles, and what is masked is a NaN."""
+    value = _join_masked(numpy, value)
     if isinstance(value, numpy.ma.MaskedArray) and numpy.ma.is_masked(value) and value.dtype.kind in 'biuf':
         return (value if value.dtype.kind == 'f' else value.astype('f8')).filled(numpy.nan)
 
@@ -177,8 +190,12 @@ def open_data(value, name):
     if isinstance(value, (list, tuple)) and value and hasattr(value[0], 'columns'):
         raise ArgumentError(f'{name} is a list of tables: batches come from an iterator, such as iter({name})')
     if hasattr(value, '__dlpack__') and not hasattr(value, '__array__'):
-        value = numpy.from_dlpack(value)
+        try:
+            value = numpy.from_dlpack(value)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise ArgumentError(f'{name} cannot be read as an array: {error}') from None
 
+    value = _join_masked(numpy, value)
     if isinstance(value, numpy.ma.MaskedArray) and value.ndim > 0 and numpy.ma.is_masked(value):
         place = describe_place(numpy.argwhere(numpy.ma.getmaskarray(value))[0].tolist())
         raise make_error(Apr.Error.NOT_FINITE, f'{name} is masked at {place}')
@@ -197,7 +214,7 @@ def _to_doubles(numpy, array, name):
     """The numbers that are Python's objects in an array."""
     if array.ndim == 1:
         return to_numbers(array, name, None)
-    doubles = [to_numbers(column, name, i) for i, column in enumerate(array.T)]
+    doubles = [to_numbers(column, name, i, column=f'{name}[:, {i}]') for i, column in enumerate(array.T)]
     return numpy.array(doubles).T if doubles else numpy.empty(array.shape)
 
 

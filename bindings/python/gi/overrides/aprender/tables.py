@@ -59,14 +59,14 @@ def _advise_dummies(name, label, what, has_dummies):
     return f'the dummies of {dummies} or of a OneHotEncoder{", or a cast if the texts are numbers" if what != "categories" else ""}'
 
 
-def raise_not_a_number(name, label, what, has_dummies=False, has_numbers=False):
-    """Says which column is not made of numbers, and what to do: has_dummies, with a method of the table; has_numbers, beside
-    other cells that are.
+def raise_not_a_number(name, label, what, has_dummies=False, mixed=None):
+    """Says which column is not made of numbers, and what to do: has_dummies, with a method of the table; mixed, how the column
+    is called in Python whose other cells are numbers.
     """
     column = name if label is None else f'C{_show(label)[1:]} of {name}'
     such_as = _SUCH_AS.get(what)
-    if has_numbers:
-        such_as = f'pandas.to_numeric({name}[{label!r}], errors="coerce"), which leaves a missing value there'
+    if mixed is not None:
+        such_as = f'pandas.to_numeric({mixed}, errors="coerce"), which leaves a missing value there'
     elif what.startswith(('text', 'categories')):
         such_as = _advise_dummies(name, label, what, has_dummies)
     advice = ': drop it' + ('' if what == NULLS else ', or make numbers of it') + (f', such as {such_as}' if such_as else '')
@@ -80,8 +80,8 @@ def raise_wrong_dtype(name, label, dtype):
                         'float32 and float64: convert it with astype()')
 
 
-def to_numbers(values, name, label, row=0):
-    """The numbers among Python's objects, as doubles."""
+def to_numbers(values, name, label, row=0, column=None):
+    """The numbers among Python's objects, as doubles; column is how they are called in Python, X['a'] unless given."""
     numpy = import_module('numpy')
     numbers = numpy.empty(len(values))
     for i, value in enumerate(values):
@@ -89,7 +89,8 @@ def to_numbers(values, name, label, row=0):
             raise make_missing(name, row + i, label)
         place = f'row {row + i}' + ('' if label is None else f', {_show(label)}')
         if isinstance(value, (str, bytes)):
-            raise_not_a_number(name, label, f'text, {describe(value)} at row {row + i}', has_numbers=row + i > 0)
+            raise_not_a_number(name, label, f'text, {describe(value)} at row {row + i}',
+                               mixed=column or f'{name}[{label!r}]' if row + i > 0 else None)
         try:
             numbers[i] = float(value)
         except (TypeError, ValueError, OverflowError) as error:
