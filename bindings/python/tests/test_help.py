@@ -53,6 +53,15 @@ class Help(TestCase):
                 if name[0] != '_' and not name.startswith('do_') and not isinstance(value, int) and
                 name not in ('parent_instance', 'props', 'set_property', 'set_properties')}
 
+    def test_help_is_about_python(self):
+        """No program in C, and data for a callback are as many as there are, as type checkers have it."""
+        for name in self.CLASSES:
+            for member, value in self.list_members(getattr(Apr, name)).items():
+                text = inspect.getdoc(getattr(value, 'fget', None) or value) or ''
+                self.assertNotRegex(text, 'g_object_|apr_[a-z]+_', f'{name}.{member}')
+                if callable(value) and 'user_data' in str(signature := inspect.signature(value)):
+                    self.assertIn('*user_data', str(signature), f'{name}.{member}')
+
     def test_every_method_has_help(self):
         self.assertGreaterEqual(len(self.CLASSES), 14)
         for name in self.CLASSES:
@@ -182,6 +191,8 @@ class Help(TestCase):
 
         model = Apr.LinearRegression().fit(X + [[1, 1]], [[value, -value] for value in y])
         self.assertEqual(re.findall('<p>(Target .)</p>', model._repr_html_()), ['Target 0', 'Target 1'])
+        model.target_names = ['rent', 'a < b']
+        self.assertEqual(re.findall('<p>(Target .*?)</p>', model._repr_html_()), ['Target rent', 'Target a &lt; b'])
         robust = Apr.LinearRegression().fit(X + [[1, 1]], y).get_robust_statistics(X + [[1, 1]], y)
         self.assertEqual(find_cells(robust._repr_html_())['covariance'], ['HC3'])
         self.assertNotIn('minimum norm', robust._repr_html_())

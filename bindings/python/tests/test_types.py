@@ -4,13 +4,14 @@
     with-peer python test_types.py
 """
 
+import ast
 import os
 import pathlib
 import subprocess
 import sys
 
 import tap
-from common import EXAMPLES, TestCase
+from common import EXAMPLES, Apr, TestCase
 
 # Each mistake is on a line of its own, with what mypy says of it.
 MISTAKES = [
@@ -123,6 +124,15 @@ class Types(TestCase):
     def test_stub_itself(self):
         folder = next(entry for entry in sys.path if pathlib.Path(entry, 'aprender', '__init__.pyi').exists())
         self.assertIn('Success', self.run_mypy(os.path.join(folder, 'aprender', '__init__.pyi')))
+
+    def test_stub_has_what_there_is(self):
+        folder = next(entry for entry in sys.path if pathlib.Path(entry, 'aprender', '__init__.pyi').exists())
+        nodes = ast.parse(pathlib.Path(folder, 'aprender', '__init__.pyi').read_text()).body
+        classes = [node for node in nodes if isinstance(node, ast.ClassDef) and hasattr(Apr, node.name)]
+        self.assertGreater(len(classes), 14)
+        missing = [f'{class_.name}.{node.name}' for class_ in classes for node in class_.body
+                   if isinstance(node, ast.FunctionDef) and not hasattr(getattr(Apr, class_.name), node.name)]
+        self.assertEqual(missing, [])
 
 
 if __name__ == '__main__':

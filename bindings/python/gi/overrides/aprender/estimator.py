@@ -49,6 +49,7 @@ _from_bytes_finish = Apr.Estimator.from_bytes_finish
 _to_bytes_async = Apr.Estimator.to_bytes_async
 _get_feature_names = Apr.Estimator.get_feature_names
 _get_target_names = Apr.Estimator.get_target_names
+_reserve = Apr.Estimator.reserve
 _set_result = Apr.Estimator.set_result
 
 
@@ -183,6 +184,19 @@ class Methods:
         if overrides_predict(type(self)):
             return score_predictions_async(self, X, y, sample_weight, cancellable, callback, user_data)
         return score_whole_async(self, read_to_score(self, X, y, sample_weight), cancellable, callback, user_data)
+
+    def reserve(self) -> bool:
+        """Makes the model busy while a caller prepares the data of a fit, such as by reading them.
+
+        busy is true, and other fits raise, until release(), which the caller calls just before the fit:
+
+            with model.freeze_notify():
+                model.release()
+                call = model.fit_async(X, y)
+
+        Between the two no other fit can begin, unless in another thread, and nobody sees a model that is not busy.
+        """
+        return _reserve(self)
 
     release = guarding(Apr.Estimator.release)
 

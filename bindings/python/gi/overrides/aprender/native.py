@@ -64,6 +64,9 @@ def _make_signature(arguments):
     # Arguments that C has between others, such as a callback's, may have defaults there.
     parameters = [inspect.Parameter(argument.partition(':')[0].partition('=')[0], inspect.Parameter.POSITIONAL_OR_KEYWORD,
                                     default=None if '=' in argument else inspect.Parameter.empty) for argument in arguments]
+    if parameters and parameters[-1].name == 'user_data':
+        # PyGObject hands all that follow to the callback.
+        parameters[-1] = inspect.Parameter('user_data', inspect.Parameter.VAR_POSITIONAL)
     try:
         return inspect.Signature(parameters)
     except ValueError:

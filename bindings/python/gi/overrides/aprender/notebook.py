@@ -97,7 +97,8 @@ class Model:
             # There are none without the sums of the samples, nor with a penalty.
             return html + (_show_coefficients(self) if self.fitted else '')
         if len(tables) > 1:
-            tables = [f'<p>Target {target}</p>{table}' for target, table in enumerate(tables)]
+            names = self.target_names or range(self.n_targets)
+            tables = [f'<p>Target {escape(str(name))}</p>{table}' for name, table in zip(names, tables)]
         return html + ''.join(tables)
 
 
