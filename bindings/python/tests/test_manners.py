@@ -279,6 +279,18 @@ class Strings(TestCase):
         for dtype, named in (('single', 'single'), ('int8', 'i8'), ('bf16', 'bf16')):
             with self.assertRaisesRegex(ValueError, f'^dtype must be one of “none”, “f32”, “f64”, not “{named}”$'):
                 Apr.LinearRegression(dtype=dtype)
+        for value, shown in ((float, 'a type'), (2.5, '2.5')):
+            for function, choices in ((lambda value: Apr.LinearRegression(dtype=value), '“none”, “f32”, “f64”'),
+                                      (lambda value: Apr.LinearRegression().set_params(dtype=value), '“none”, “f32”, “f64”'),
+                                      (Apr.Tensor([1.0]).cast, '“none”, “bool”, .*')):
+                with self.assertRaisesRegex(ValueError, f'dtype must be one of {choices}, not {shown}$') as context:
+                    function(value)
+                self.assertIsInstance(context.exception, TypeError)
+        for function, name in ((lambda: Apr.LinearRegression(precision=None), 'precision'),
+                               (lambda: model.predict_interval(X, kind=None), 'kind'),
+                               (lambda: Apr.CrossProducts.new_with_precision(1, 1, None), 'precision')):
+            with self.assertRaisesRegex(ValueError, f'^{name} must be one of “[a-z]+”, “[a-z]+”, not None$'):
+                function()
 
     def test_numbers(self):
         for keywords, text in (({'alpha': '1'}, 'alpha must be a number, not the string “1”'),

@@ -32,16 +32,17 @@ def to_enum(class_, value, name, nicks=None):
     if class_.__gtype__.name == 'AprDType' and not isinstance(value, int):
         from .memory import find_dtype_named
         value = to_plain(find_dtype_named(value))
-    if not isinstance(value, str):
+    if isinstance(value, int):
         return value
     choices = [choice for choice in class_.__enum_values__.values() if not nicks or choice.value_nick in nicks]
     # The format itself calls dtypes F32 and F8_E4M3.
-    nick = value.lower().replace('_', '-')
+    nick = value.lower().replace('_', '-') if isinstance(value, str) else None
     for choice in choices:
         if choice.value_nick.replace('_', '-') == nick:
             return choice
     names = ', '.join(f'“{choice.value_nick}”' for choice in choices)
-    raise ArgumentError(f'{name} must be one of {names}, not “{value}”')
+    from .lists import describe
+    raise ArgumentError(f'{name} must be one of {names}, not ' + (f'“{value}”' if isinstance(value, str) else describe(value)))
 
 
 def check_text(value, name, is_list=False):
