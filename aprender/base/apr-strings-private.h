@@ -34,6 +34,13 @@ apr_string_reserve (GString *self, gsize n_more, GError **error)
   return TRUE;
 }
 
+/* The name of column @i, or @prefix and its number, counted from 0, where columns have no names. */
+static inline char *
+apr_string_new_name (const char *const *names, const char *prefix, gsize i)
+{
+  return names != NULL ? g_strdup (names[i]) : g_strdup_printf ("%s%" G_GSIZE_FORMAT, prefix, i);
+}
+
 /* For setters: a caller may pass a string, or an end of a list, that a getter of the same object returned. So the copy
  * is made before the old value is freed. */
 

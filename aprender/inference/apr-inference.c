@@ -6,6 +6,7 @@
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-pages-private.h"
+#include "aprender/base/apr-strings-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/inference/apr-exact-fit-private.h"
 #include "aprender/inference/apr-inference-condition-private.h"
@@ -50,8 +51,7 @@ name_terms (AprInference *self, const AprInferenceSource *source, const AprDesig
   if (source->fit_intercept)
     self->names[0] = g_strdup ("(Intercept)");
   for (i = 0; i < n_features; i++)
-    self->names[self->first + i] = source->feature_names != NULL ? g_strdup (source->feature_names[i])
-                                                                 : g_strdup_printf ("x%" G_GSIZE_FORMAT, i);
+    self->names[self->first + i] = apr_string_new_name (source->feature_names, "x", i);
 }
 
 /* Whether features make a constant, by the rule by which they depend on each other. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/base/apr-strings-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 
@@ -295,14 +296,6 @@ apr_linear_regression_get_prediction_rounding (AprLinearRegression *self)
   return results != NULL ? results->prediction_rounding : (double) NAN;
 }
 
-/* The name of a feature, or one made of its number. */
-static char *
-make_feature_name (const char *const *feature_names, gsize feature)
-{
-  return feature_names != NULL ? g_strdup (feature_names[feature])
-                               : g_strdup_printf ("x%" G_GSIZE_FORMAT, feature);
-}
-
 /**
  * apr_linear_regression_get_dependent_features: (get-property dependent-features)
  * @self: a linear regression
@@ -332,8 +325,8 @@ apr_linear_regression_get_dependent_features (AprLinearRegression *self)
 
   names = g_new0 (char *, (gsize) results->dependent->len + 1);
   for (i = 0; i < results->dependent->len; i++)
-    names[i] = make_feature_name ((const char *const *) fitted->names[APR_FEATURE_NAMES],
-                                  g_array_index (results->dependent, gsize, i));
+    names[i] = apr_string_new_name ((const char *const *) fitted->names[APR_FEATURE_NAMES], "x",
+                                    g_array_index (results->dependent, gsize, i));
 
   return names;
 }

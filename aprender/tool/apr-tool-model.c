@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-number-private.h"
+#include "aprender/base/apr-strings-private.h"
 #include "aprender/tool/apr-tool-interrupt.h"
 #include "aprender/tool/apr-tool-json.h"
 #include "aprender/tool/apr-tool-output.h"
@@ -70,7 +71,7 @@ make_names (const char *prefix, gsize n)
   gsize i;
 
   for (i = 0; i < n; i++)
-    names[i] = g_strdup_printf ("%s%" G_GSIZE_FORMAT, prefix, i + 1);
+    names[i] = apr_string_new_name (NULL, prefix, i);
 
   return names;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <unistd.h>
 
+#include <aprender/aprender.h>
+
 #include "tool-run.h"
 
 #define COLORS "--features color=blue --features color=green --features color=red --features x --keep-state"
@@ -173,6 +175,56 @@ test_dtypes (void)
   assert_same_files ("whole.safetensors", "other.safetensors");
 }
 
+/* A model of two features and two targets, none of which has a name. */
+static void
+save_nameless (const char *name, const double *x, const double *y)
+{
+  static const gsize shape[] = { 3, 2 };
+  g_autoptr (AprTensor) x_tensor = apr_tensor_new_from_doubles (x, 6, shape, 2, NULL);
+  g_autoptr (AprTensor) y_tensor = apr_tensor_new_from_doubles (y, 6, shape, 2, NULL);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autofree char *path = tool_get_path (name);
+  g_autoptr (GError) error = NULL;
+
+  apr_linear_regression_set_keep_state (model, TRUE);
+  apr_estimator_fit (APR_ESTIMATOR (model), x_tensor, y_tensor, NULL, NULL, &error);
+  g_assert_no_error (error);
+  apr_estimator_save (APR_ESTIMATOR (model), path, &error);
+  g_assert_no_error (error);
+}
+
+static void
+test_nameless (void)
+{
+  g_autoptr (Run) merged = NULL;
+  g_autoptr (Run) json = NULL;
+
+  g_test_summary ("Features without names are called x0, x1 and so on, as everywhere, and targets likewise.");
+
+  save_nameless ("a.safetensors", (const double[]){ 0, 0, 1, 0, 0, 1 }, (const double[]){ 1, 2, 3, 6, 4, 7 });
+  save_nameless ("b.safetensors", (const double[]){ 1, 1, 2, 1, 0, 2 },
+                 (const double[]){ 6, 11, 8, 15, 7, 12 });
+  merged = tool_run ("merge a.safetensors b.safetensors -o m.safetensors");
+  json = tool_run ("merge a.safetensors b.safetensors -o m.safetensors --json");
+  /* y0 = 1 + 2 x0 + 3 x1 and y1 = 2 + 4 x0 + 5 x1 */
+  g_assert_cmpstr (merged->output, ==,
+                   "samples        6\n"
+                   "target         y0\n"
+                   "coefficients\n"
+                   "  x0           2\n"
+                   "  x1           3\n"
+                   "intercept      1\n"
+                   "R²             1\n"
+                   "target         y1\n"
+                   "coefficients\n"
+                   "  x0           4\n"
+                   "  x1           5\n"
+                   "intercept      2\n"
+                   "R²             1\n");
+  tool_assert_contains (json->output, "\"features\": [\"x0\", \"x1\"]");
+  tool_assert_contains (json->output, "\"target\": \"y1\"");
+}
+
 static void
 test_categories (void)
 {
@@ -209,6 +261,7 @@ add_tests (void)
   g_test_add_func ("/tool/merge/weights", test_weights);
   g_test_add_func ("/tool/merge/dtypes", test_dtypes);
   g_test_add_func ("/tool/merge/categories", test_categories);
+  g_test_add_func ("/tool/merge/nameless", test_nameless);
   g_test_add_func ("/tool/merge/links", test_links);
   g_test_add_func ("/tool/merge/errors", test_errors);
 }

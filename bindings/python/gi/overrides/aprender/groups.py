@@ -14,6 +14,7 @@ from .errors import ArgumentError, AprError
 from .estimator import get_values
 from .lists import count, describe
 from .memory import import_module
+from .names import number_names
 from .native import Apr, extends, make_error
 from .properties import add_attributes
 from .samples import Samples, explain, get_labels, quote
@@ -269,7 +270,7 @@ class Fits:
 
         coefficients, n_targets, known = self.coefficients, self.intercepts.shape[1], vars(self)
         n_features, is_one = coefficients.shape[-1], coefficients.ndim == 2
-        names = _fit_names(known.get('_names'), n_features) or [f'x{i}' for i in range(n_features)]
+        names = _fit_names(known.get('_names'), n_features) or number_names('x', n_features)
         others = {'intercept': self.intercepts.reshape(-1), 'n_samples': self.n_samples.repeat(n_targets),
                   'rank': self.ranks.repeat(n_targets)}
         taken = [name for name in others if name in names]

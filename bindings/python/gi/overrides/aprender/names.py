@@ -6,6 +6,11 @@ from __future__ import annotations
 from .native import Apr, extends
 
 
+def number_names(prefix, n):
+    """What n features or targets without names are called."""
+    return [f'{prefix}{i}' for i in range(n)]
+
+
 @extends(Apr.Estimator, Apr.CrossProducts)
 class Names:
     @property

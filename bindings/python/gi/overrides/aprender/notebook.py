@@ -8,6 +8,7 @@ from typing import Any
 from gi.repository import GLib
 
 from .errors import ArgumentError
+from .names import number_names
 from .native import Apr, extends
 
 _COLUMNS = ('', 'estimate', 'std. error', 't value', 'Pr(>|t|)', '2.5 %', '97.5 %')
@@ -54,7 +55,7 @@ def _make_table(names, cells):
 def _show_coefficients(model):
     coefficients, n, n_targets = model.get_coefficients(), model.n_features, model.n_targets
     cells = [[name, *(coefficients.get_double(target * n + i) for target in range(n_targets))]
-             for i, name in enumerate(model.feature_names or [f'x{i}' for i in range(n)])]
+             for i, name in enumerate(model.feature_names or number_names('x', n))]
     if model.fit_intercept:
         cells.insert(0, ['(Intercept)', *([model.intercept] if coefficients.get_n_dims() == 1 else model.intercept)])
     heads = ['coefficient'] if n_targets == 1 else model.target_names or [f'Target {i}' for i in range(n_targets)]

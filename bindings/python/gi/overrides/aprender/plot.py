@@ -14,6 +14,7 @@ import tempfile
 from .errors import ArgumentError
 from .estimator import read_samples
 from .lists import describe
+from .names import number_names
 from .native import Apr, extends, make_error
 from .properties import advise, check_text
 from .safetensors import save_file
@@ -78,7 +79,7 @@ def _name_targets(y, n_targets):
         names = [y if isinstance(y, str) else getattr(y, 'name', None)]
     if len(names) == n_targets and all(isinstance(name, str) and name for name in names):
         return names
-    return ['y'] if n_targets == 1 else [f'y{i}' for i in range(n_targets)]
+    return ['y'] if n_targets == 1 else number_names('y', n_targets)
 
 
 def _add(columns, name, column):
@@ -125,7 +126,7 @@ class Model:
         # With its sums where it has them, and with names by which the columns of a table are found.
         model = copy.copy(self)
         model.keep_state = self.get_cross_products() is not None
-        model.feature_names = self.feature_names or [f'x{i}' for i in range(self.n_features)]
+        model.feature_names = self.feature_names or number_names('x', self.n_features)
         check_text(feature, 'feature')
         if feature is not None and feature not in model.feature_names:
             raise ArgumentError(f'The model has no feature “{feature}”{advise(feature, model.feature_names)}')
