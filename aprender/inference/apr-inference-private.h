@@ -38,8 +38,9 @@ typedef struct
   gsize n;     /* positions */
   /* (owned) (nullable) by position: without an intercept, the factors with which the features add up to 1, if any do */
   double *constant;
-  gsize *term;  /* (owned) by position */
-  char **names; /* (owned) by term */
+  gsize *term;        /* (owned) by position */
+  char **names;       /* (owned) by term */
+  gboolean has_names; /* of the features, rather than x0, x1 and so on */
   gint exponent;
   double weight_logs;
   double condition_number;

@@ -47,6 +47,7 @@ name_terms (AprInference *self, const AprInferenceSource *source, const AprDesig
   self->term = g_new0 (gsize, self->n + 1);
   for (i = self->first; i < self->n; i++)
     self->term[i] = design->column[i - self->first] - 1 + self->first;
+  self->has_names = source->feature_names != NULL;
   self->names = g_new0 (char *, self->n_terms + 1);
   if (source->fit_intercept)
     self->names[0] = g_strdup ("(Intercept)");

@@ -308,24 +308,13 @@ apr_regression_statistics_test_hypothesis_finish (AprRegressionStatistics *self,
   return apr_task_take_pointer (result, self, apr_regression_statistics_test_hypothesis_async, error);
 }
 
-/* The names of the features, without that of the intercept, which comes first; or NULL where they are x0, x1 and so
- * on, as of data without names. */
+/* The names of the features, without that of the intercept, which comes first; or NULL where they have none. */
 static const char *const *
 get_known_names (AprRegressionStatistics *self)
 {
-  const char *const *names =
-    (const char *const *) self->terms + (g_strcmp0 (self->terms[0], "(Intercept)") == 0);
-  gsize i;
+  const AprInference *inference = self->factors.inference;
 
-  for (i = 0; names[i] != NULL; i++)
-    {
-      g_autofree char *number = g_strdup_printf ("x%" G_GSIZE_FORMAT, i);
-
-      if (strcmp (names[i], number) != 0)
-        return names;
-    }
-
-  return NULL;
+  return inference->has_names ? (const char *const *) inference->names + inference->first : NULL;
 }
 
 /* That the features of the smaller model are among the others, where both have names. */

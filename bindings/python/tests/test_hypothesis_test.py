@@ -113,6 +113,12 @@ class HypothesisTest(TestCase):
             full.compare(fit([4, 2], ['e', 'g']))
         with self.assertRaisesRegex(ValueError, 'other targets: their total sums of squares are 1850.*and 7400'):
             full.compare(fit([4, 2], ['e', 'c'], [2 * value for value in y]))
+        # Names count as such, however they look.
+        numbered = fit(range(6), [f'x{i}' for i in range(6)])
+        self.assertEqual(numbered.compare(fit([4, 2])).df_hypothesis, 4)
+        self.assertEqual(fit(range(6)).compare(fit([4, 2], ['x1', 'g'])).df_hypothesis, 4)
+        with self.assertRaisesRegex(ValueError, 'no part of this one, which has no feature “g”'):
+            numbered.compare(fit([4, 2], ['x4', 'g']))
         # The smaller model has the smaller residual sum of squares.
         with self.assertRaisesRegex(ValueError, 'no part of this one: it has 14 degrees of freedom'):
             fit([2, 3]).compare(fit([1]))
