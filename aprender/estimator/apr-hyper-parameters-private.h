@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/base/apr-error.h"
+#include "aprender/estimator/apr-estimator.h"
 
 G_BEGIN_DECLS
 
 /* The hyper-parameters of an estimator are the properties of its class that can be read and written, without those
- * that are deprecated or transient. In a file each is a string. */
+ * that are deprecated or transient. In a file each is a string. The base class has none: what can be written there, the
+ * names of features, is the data's. A clone is made with those that are transient too. */
+
+static inline gboolean
+apr_is_cloned_property (const GParamSpec *pspec)
+{
+  return ((guint) pspec->flags & (G_PARAM_READWRITE | G_PARAM_DEPRECATED)) == G_PARAM_READWRITE &&
+         pspec->owner_type != APR_TYPE_ESTIMATOR;
+}
+
+static inline gboolean
+apr_is_hyper_parameter (const GParamSpec *pspec)
+{
+  return apr_is_cloned_property (pspec) && ((guint) pspec->flags & APR_PARAM_TRANSIENT) == 0;
+}
 
 /* The flag of a hyper-parameter that a file leaves out where it has its default value: one that came after the
  * format, so that a file says no more than it did, or one that few would change. */
@@ -15,7 +29,7 @@ G_BEGIN_DECLS
 /* Returns: (array length=n) (transfer container) */
 GParamSpec **apr_hyper_parameters_list (GObjectClass *klass, guint *n);
 
-/* The same and those that are transient: what a clone is made with.
+/* What a clone is made with.
  *
  * Returns: (array length=n) (transfer container) */
 GParamSpec **apr_cloned_properties_list (GObjectClass *klass, guint *n);

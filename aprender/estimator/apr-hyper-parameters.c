@@ -4,23 +4,20 @@
 #include <string.h>
 
 #include "aprender/base/apr-arithmetic-private.h"
-#include "aprender/estimator/apr-estimator.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 G_STATIC_ASSERT (APR_PARAM_TRANSIENT == 1 << G_PARAM_USER_SHIFT);
 G_STATIC_ASSERT (APR_PARAM_UNSAID == 1 << (G_PARAM_USER_SHIFT + 1));
 
-/* Those that have, of the flags in @mask, just @flags. The base class has none: what can be written there, the names of
- * features, is the data's. */
 static GParamSpec **
-list_properties (GObjectClass *klass, guint mask, guint flags, guint *n)
+list_properties (GObjectClass *klass, gboolean (*is_listed) (const GParamSpec *pspec), guint *n)
 {
   GParamSpec **pspecs = g_object_class_list_properties (klass, n);
   guint kept = 0;
   guint i;
 
   for (i = 0; i < *n; i++)
-    if (((guint) pspecs[i]->flags & mask) == flags && pspecs[i]->owner_type != APR_TYPE_ESTIMATOR)
+    if (is_listed (pspecs[i]))
       pspecs[kept++] = pspecs[i];
   *n = kept;
 
@@ -30,14 +27,13 @@ list_properties (GObjectClass *klass, guint mask, guint flags, guint *n)
 GParamSpec **
 apr_hyper_parameters_list (GObjectClass *klass, guint *n)
 {
-  return list_properties (klass, G_PARAM_READWRITE | G_PARAM_DEPRECATED | APR_PARAM_TRANSIENT,
-                          G_PARAM_READWRITE, n);
+  return list_properties (klass, apr_is_hyper_parameter, n);
 }
 
 GParamSpec **
 apr_cloned_properties_list (GObjectClass *klass, guint *n)
 {
-  return list_properties (klass, G_PARAM_READWRITE | G_PARAM_DEPRECATED, G_PARAM_READWRITE, n);
+  return list_properties (klass, apr_is_cloned_property, n);
 }
 
 /* What the library writes into a file beside hyper-parameters are the model and the format, and results and names,

@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <aprender/aprender.h>
 #include <glib/gstdio.h>
 
 #include "aprender/base/apr-number-private.h"
+#include "aprender/estimator/apr-hyper-parameters-private.h"
 #include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-text.h"
 #include "aprender/tool/apr-tool.h"
@@ -21,14 +23,6 @@ static const AprToolOption options_of_merge[] = {
   APR_TOOL_JSON_OPTION (MergeOptions),
   { NULL },
 };
-
-/* What says how a model is fitted; how a machine works at it may differ. */
-static gboolean
-is_setting (const GParamSpec *spec)
-{
-  return (spec->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE && (spec->flags & APR_PARAM_TRANSIENT) == 0 &&
-         spec->owner_type != APR_TYPE_ESTIMATOR && strcmp (spec->name, "dtype") != 0;
-}
 
 static char *
 show_setting (const GValue *value)
@@ -79,7 +73,8 @@ check_settings (AprLinearRegression *first, AprLinearRegression *model, GError *
       g_auto (GValue) a = G_VALUE_INIT;
       g_auto (GValue) b = G_VALUE_INIT;
 
-      if (!is_setting (specs[i]))
+      /* Of the dtype, below. */
+      if (!apr_is_hyper_parameter (specs[i]) || strcmp (specs[i]->name, "dtype") == 0)
         continue;
       g_object_get_property (G_OBJECT (first), specs[i]->name, &a);
       g_object_get_property (G_OBJECT (model), specs[i]->name, &b);

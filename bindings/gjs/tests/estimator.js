@@ -79,6 +79,29 @@ const Deaf = GObject.registerClass({GTypeName: 'TestDeaf'}, class Deaf extends A
   }
 });
 
+const {READWRITE, READABLE, CONSTRUCT, CONSTRUCT_ONLY, DEPRECATED} = GObject.ParamFlags;
+const FLAGS = {
+  plain: READWRITE,
+  construct: READWRITE | CONSTRUCT,
+  once: READWRITE | CONSTRUCT_ONLY,
+  deprecated: READWRITE + DEPRECATED,
+  read_only: READABLE,
+};
+const Flags = GObject.registerClass({
+  GTypeName: 'TestFlags',
+  Properties: Object.fromEntries(Object.entries(FLAGS).map(([name, flags]) =>
+    [name, GObject.ParamSpec.int(name.replace('_', '-'), null, null, flags, 0, 9, 0)])),
+}, class Flags extends Mean {
+  // Whose defaults these are not.
+  get deprecated() {
+    return 1;
+  }
+
+  get read_only() {
+    return 1;
+  }
+});
+
 const X = [[1, 2], [3, 4], [5, 6], [7, 8]];
 const y = [1, 2, 3, 6];
 
@@ -99,6 +122,16 @@ test('fit-with-several-targets', () => {
   assertEqual(model.n_targets, 2);
   assertEqual(model.predict([[0, 0], [9, 9]]), Float64Array.of(3, 6, 3, 6));
   assertEqual(model.predict([[0, 0], [9, 9]]).shape, [2, 2]);
+});
+
+test('hyper-parameters', () => {
+  const model = new Flags({offset: 1, label: 'a', plain: 2, construct: 3, once: 4});
+  const names = ['construct', 'label', 'offset', 'once', 'plain'];
+  // What the library writes is what it takes for a hyper-parameter.
+  const written = Apr.SafetensorsReader.new_from_bytes(model.clone().fit(X, y).to_bytes()).metadata;
+  assertEqual(Object.keys(written).sort(), ['format', 'model', ...names].map(name => `aprender.${name}`).sort());
+  assertEqual(String(model).match(/\w+(?=: )/g), names);
+  assertEqual(String(new Apr.LinearRegression({n_threads: 2})), 'new Apr.LinearRegression()');
 });
 
 test('to-string', () => {

@@ -538,6 +538,39 @@ class Subclasses(TestCase):
 
         self.assertEqual([Grown().factor, Grown(6.0).clone().factor, More().clone().factor], [2.0, 6.0, 5.0])
 
+    def test_hyper_parameters(self):
+        flags = GObject.ParamFlags
+
+        class Flags(self.define()):
+            __gtype_name__ = 'AprTestFlags'
+
+            plain = GObject.Property(type=int, default=0)
+            construct = GObject.Property(type=int, default=0, flags=flags.READWRITE | flags.CONSTRUCT)
+            once = GObject.Property(type=int, default=0, flags=flags.READWRITE | flags.CONSTRUCT_ONLY)
+            transient = GObject.Property(type=int, default=0, flags=flags.READWRITE | Apr.PARAM_TRANSIENT)
+            once_transient = GObject.Property(type=int, default=0,
+                                              flags=flags.READWRITE | flags.CONSTRUCT_ONLY | Apr.PARAM_TRANSIENT)
+            deprecated = GObject.Property(type=int, default=0, flags=flags.READWRITE | -flags.DEPRECATED)
+            read_only = GObject.Property(type=int, default=0, flags=flags.READABLE)
+
+        values = {'shift': 1.0, 'plain': 2, 'construct': 3, 'once': 4}
+        transient = {'transient': 5, 'once_transient': 6}
+        model = Flags(**values, **transient)
+        data = model.clone().fit(X, Y).to_bytes()
+        # What the library writes is what it takes for a hyper-parameter.
+        written = Apr.SafetensorsReader.new_from_bytes(data).metadata
+        self.assertEqual(set(written), {f'aprender.{name}' for name in ('model', 'format', *values)})
+        self.assertEqual(Flags.from_bytes(data).once, 4)
+        self.assertEqual(set(re.findall(r'(\w+)=', repr(model))), set(values))
+        self.assertEqual(model.get_params(), values | transient)
+        for copied in (model.clone(), copy.copy(model), Flags(**model.get_params())):
+            self.assertEqual(copied.get_params(), values | transient)
+        make, (_, arguments), _ = model.__reduce__()
+        self.assertEqual(make(Flags, arguments).get_params(), values | transient)
+        # No file holds what is only written when an object is made, and only says how a machine is used.
+        make, (_, *arguments), _ = model.fit(X, Y).__reduce__()
+        self.assertEqual(make(Flags, *arguments).get_params(), values | transient | {'once_transient': 0})
+
     def test_score_uses_an_overridden_predict(self):
         class Squares(Apr.LinearRegression):
             """Predicts the squares of what a line predicts."""

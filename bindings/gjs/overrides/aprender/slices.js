@@ -120,7 +120,7 @@ function getFunctions(Apr, functions) {
   }
 
   function isHyperParameter({flags, owner_type: owner}) {
-    // The same rule as in apr_hyper_parameters_list().
+    // The same rule as in apr_is_hyper_parameter().
     const wanted = GObject.ParamFlags.READWRITE;
     return owner !== Apr.Estimator.$gtype && (flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT)) === wanted;
   }

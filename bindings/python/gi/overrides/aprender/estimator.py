@@ -20,7 +20,7 @@ from .lists import count
 from .memory import copy_bytes, wrap_bytes
 from .metrics import r2_score
 from .native import CLASSES, Apr, extends
-from .properties import add_attributes, add_constructor, check_constructor, list_settable, to_name, to_plain
+from .properties import add_attributes, add_constructor, check_constructor, is_changeable, list_cloned, to_name, to_plain
 from .samples import Samples, check_feature_names, check_target_names, explain, get_labels, refuse_readers, share_plain, warn_of_names
 from .scikit_learn import copy_requests
 from .virtual_functions import check_results
@@ -280,15 +280,15 @@ class Methods:
 
     def __reduce__(self):
         model = type(self).__name__ if is_native(self) else type(self)
-        values = {pspec.name: to_plain(self.get_property(pspec.name)) for pspec in list_settable(type(self))
-                  if not self.get_fitted() or _is_transient(pspec)}
+        values = {pspec.name: to_plain(self.get_property(pspec.name)) for pspec in list_cloned(type(self))
+                  if not self.get_fitted() or _is_transient(pspec) and is_changeable(pspec)}
         if self.get_fitted():
             return pickling.fitted_model, (model, copy_bytes(self.to_bytes()), values), _get_attached(self)
         return pickling.model, (model, values), _get_attached(self)
 
     def __repr__(self) -> str:
         arguments = []
-        for pspec in itertools.filterfalse(_is_transient, list_settable(type(self))):
+        for pspec in itertools.filterfalse(_is_transient, list_cloned(type(self))):
             value = self.get_property(pspec.name)
             if value != getattr(pspec, 'default_value', None):
                 arguments.append(f'{to_name(pspec)}={_format_value(value)}')

@@ -72,17 +72,21 @@ def to_plain(value):
     return value.value_nick if isinstance(value, GObject.GEnum) else value
 
 
-def is_settable(pspec):
-    """Whether a property can be read, and be written at any time, and says how to fit: names are the data's."""
+def _is_cloned(pspec):
+    # The same rule as in apr_is_cloned_property().
     wanted = GObject.ParamFlags.READABLE | _WRITABLE
-    return pspec.flags & (wanted | _CONSTRUCT_ONLY | GObject.ParamFlags.DEPRECATED) == wanted and \
-        pspec.name not in ('feature-names', 'target-names')
+    return pspec.flags & (wanted | GObject.ParamFlags.DEPRECATED) == wanted and pspec.owner_type.name != 'AprEstimator'
 
 
 @functools.lru_cache(maxsize=None)
-def list_settable(class_):
-    """Sorted, as the order of a Python class's properties is left to chance."""
-    return sorted(filter(is_settable, GObject.list_properties(class_)), key=lambda pspec: pspec.name)
+def list_cloned(class_):
+    """The hyper-parameters, and what is transient, by name: the order of a Python class's properties is left to chance."""
+    return sorted(filter(_is_cloned, GObject.list_properties(class_)), key=lambda pspec: pspec.name)
+
+
+def is_changeable(pspec):
+    """Whether a property can be written after its object was made."""
+    return pspec.flags & (_WRITABLE | _CONSTRUCT_ONLY) == _WRITABLE
 
 
 @functools.lru_cache(maxsize=None)
@@ -194,7 +198,7 @@ def _convert(pspec, value):
 def _check_property(self, name, value):
     pspec = _find_pspecs(type(self)).get(name.replace('-', '_')) if isinstance(name, str) else None
     # GObject itself says of others that they cannot be set.
-    is_writable = pspec is not None and pspec.flags & (_WRITABLE | _CONSTRUCT_ONLY) == _WRITABLE
+    is_writable = pspec is not None and is_changeable(pspec)
     check = _find_check(pspec) if is_writable else None
     if check is not None:
         check(pspec, value)
@@ -270,8 +274,7 @@ def _make_attribute(class_, pspec, convert):
         self.set_property(pspec.name, _convert(pspec, value))
         vars(self)[name] = value
 
-    is_writable = pspec.flags & (_WRITABLE | _CONSTRUCT_ONLY) == _WRITABLE
-    return property(get, set if is_writable else None, doc=PROPERTIES.get((class_.__name__, name)))
+    return property(get, set if is_changeable(pspec) else None, doc=PROPERTIES.get((class_.__name__, name)))
 
 
 def add_attributes(class_, convert=lambda value: value):

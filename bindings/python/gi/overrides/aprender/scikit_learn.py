@@ -6,7 +6,7 @@ from __future__ import annotations
 from .errors import ArgumentError
 from .memory import import_module
 from .native import Apr, extends
-from .properties import get_given, list_settable, to_name
+from .properties import get_given, list_cloned, to_name
 
 
 # Where a model keeps what is to be done with weights.
@@ -38,13 +38,13 @@ class Methods:
 
         deep is there for scikit-learn: no parameter of a model is a model.
         """
-        return {to_name(pspec): get_given(self, pspec) for pspec in list_settable(type(self))}
+        return {to_name(pspec): get_given(self, pspec) for pspec in list_cloned(type(self))}
 
     def set_params(self, **params: Any) -> Self:
         """Sets hyper-parameters by their names, and returns the model. Where a name is unknown, or a value is refused, it
         changes none of them.
         """
-        pspecs = {to_name(pspec): pspec for pspec in list_settable(type(self))}
+        pspecs = {to_name(pspec): pspec for pspec in list_cloned(type(self))}
         for name in params:
             if name not in pspecs:
                 raise ArgumentError(f'{type(self).__name__} has no hyper-parameter “{name}”, but: {", ".join(pspecs)}')
