@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "aprender/base/apr-number-private.h"
+#include "aprender/base/apr-triangle-private.h"
 
 /* What sums of samples must be like, as far as one entry and the squares of its row and column tell: in time that is
  * linear in the number of words. */
@@ -159,7 +160,7 @@ apr_exact_sums_check (const AprExactSums *self, const AprRun *run, GError **erro
   squares = g_new (Approximation, n_columns);
   for (row = 0; row < n_columns; row++)
     if (g_cancellable_set_error_if_cancelled (run->cancellable, error) ||
-        !check_row (self, limbs + row * (row + 1) / 2 * n_limbs, n_limbs, row, squares, error))
+        !check_row (self, limbs + apr_triangle (row, 0) * n_limbs, n_limbs, row, squares, error))
       return FALSE;
 
   return TRUE;

@@ -3,6 +3,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/base/apr-triangle-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
 
 /* Few rows, whose products are added to the sums one by one: to pack columns, and to have sums of their own for each
@@ -183,17 +184,17 @@ add_products (gpointer data, gsize part, gsize n_parts)
 {
   const Job *job = data;
   AprExactSums *sums = job->sums;
-  gsize end_row = apr_exact_sums_find_row (sums, part + 1, n_parts);
+  gsize end_row = apr_triangle_part (sums->n_columns, part + 1, n_parts);
   guint64 top_bits = 0;
   gsize row;
   gsize column;
   gsize i;
 
-  for (row = apr_exact_sums_find_row (sums, part, n_parts);
+  for (row = apr_triangle_part (sums->n_columns, part, n_parts);
        row < end_row && !g_cancellable_is_cancelled (job->cancellable); row++)
     for (i = 0; i < job->n_rows; i++)
       {
-        gint64 *limbs = sums->limbs + row * (row + 1) / 2 * sums->n_limbs;
+        gint64 *limbs = sums->limbs + apr_triangle (row, 0) * sums->n_limbs;
         AprWholeNumber left = job->left[i * job->n_columns + row];
         const AprWholeNumber *right = job->right + job->owners[i] * job->n_columns;
 

@@ -82,7 +82,7 @@ move_panel (AprExactSumsWorker *self,
   gint row_exponent = worker_get_left (self)->running[layer * self->right.n_padded + row];
   gint64 *from = worker_get_sums (self, layer, row, first_column);
   gint64 parts[APR_BYTE_PARTS];
-  gsize entry = worker_packed_index (row, first_column);
+  gsize entry = apr_triangle (row, first_column);
   gsize column;
   gsize part;
 

@@ -231,7 +231,7 @@ count_uses (const AprExactSumsWorker *self, gsize x, gsize y, gsize *entry)
 
   if (row == APR_PACKED_OPERAND_NO_OWNER || column == APR_PACKED_OPERAND_NO_OWNER)
     return 0;
-  *entry = worker_packed_index (MAX (row, column), MIN (row, column));
+  *entry = apr_triangle (row, column);
   if (self->weights != NULL)
     return row >= column ? 1 : 0;
 
@@ -317,8 +317,7 @@ multiply_layers (AprExactSumsWorker *self, gsize far, gsize near, gsize n_rows)
               apr_packed_operand_get_slice (left, product->left, l * APR_SLICE_PANEL),
               apr_packed_operand_get_slice (&self->right, product->right, r * APR_SLICE_PANEL), n_rows,
               count_steps (product),
-              get_lanes (self,
-                         l / self->n_panels * self->n_tiles + worker_packed_index (l % self->n_panels, r),
+              get_lanes (self, l / self->n_panels * self->n_tiles + apr_triangle (l % self->n_panels, r),
                          row)[i]);
           else
             multiply_panels (self, l, r, product, n_rows,
@@ -344,7 +343,7 @@ multiply_byte_layers (AprExactSumsWorker *self, gsize n_rows)
            r++)
         {
           gint64 *sums =
-            self->sums + (l / self->n_panels * self->n_tiles + worker_packed_index (l % self->n_panels, r)) *
+            self->sums + (l / self->n_panels * self->n_tiles + apr_triangle (l % self->n_panels, r)) *
                            self->n_parts * self->n_sums;
 
           if (left->n_slices[l] == 0 || self->right.n_slices[r] == 0)
@@ -402,7 +401,7 @@ multiply_ones (AprExactSumsWorker *self)
     {
       /* As worker_get_sums () says, which divides by what it does not know. */
       gint64 *sums = self->sums +
-                     worker_packed_index (column / APR_SLICE_PANEL, 0) * self->n_parts * APR_SLICE_TILE +
+                     apr_triangle (column / APR_SLICE_PANEL, 0) * self->n_parts * APR_SLICE_TILE +
                      column % APR_SLICE_PANEL * APR_SLICE_PANEL;
 
       for (i = 0; i < 2; i++)
@@ -440,8 +439,7 @@ multiply_columns (AprExactSumsWorker *self, const Product *kind, gsize layer, gs
                 continue;
               if (self->lanes != NULL)
                 multiply_parts (self, l, r, &kind[i], n_rows, first,
-                                get_lanes (self, layer * self->n_tiles + worker_packed_index (l, r), kind) +
-                                  i);
+                                get_lanes (self, layer * self->n_tiles + apr_triangle (l, r), kind) + i);
               else
                 sum_parts (self, l, r, &kind[i], n_rows, first,
                            worker_get_sums (self, layer, l * APR_SLICE_PANEL, r * APR_SLICE_PANEL));
@@ -516,8 +514,7 @@ collect (AprExactSumsWorker *self,
       gsize y = r * APR_SLICE_PANEL + i % APR_SLICE_PANEL;
 
       if (x >= y && x < self->n_columns)
-        append_double (self, worker_packed_index (x, y), tile[i],
-                       left->exponent[x] + self->right.exponent[y]);
+        append_double (self, apr_triangle (x, y), tile[i], left->exponent[x] + self->right.exponent[y]);
     }
 }
 

@@ -95,9 +95,6 @@ apr_exact_sums_add_parts (AprExactSums *self, gsize entry, const gint64 *parts, 
  * 2^96 in size. */
 void apr_exact_sums_set_entry (AprExactSums *self, gsize entry, __int128 high, guint64 low, gint exponent);
 
-/* The row of the matrix before which @part of all parts of the lower triangle are. */
-gsize apr_exact_sums_find_row (const AprExactSums *self, gsize part, gsize n_parts);
-
 /* Carries the entries of some rows of the matrix, after the last terms were added to them. Threads may do so for
  * different rows. */
 void apr_exact_sums_carry (AprExactSums *self, gsize first_row, gsize end_row);

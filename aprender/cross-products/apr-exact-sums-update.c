@@ -3,6 +3,7 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-parallel-private.h"
+#include "aprender/base/apr-triangle-private.h"
 #include "aprender/cross-products/apr-residue-plan-private.h"
 #include "aprender/cross-products/apr-residue-sums-private.h"
 #include "aprender/cross-products/apr-sums-job-private.h"
@@ -142,8 +143,8 @@ static void
 move (gpointer data, gsize part, gsize n_parts)
 {
   Job *job = data;
-  gsize first_row = apr_exact_sums_find_row (job->base.state, part, n_parts);
-  gsize end_row = apr_exact_sums_find_row (job->base.state, part + 1, n_parts);
+  gsize first_row = apr_triangle_part (job->base.n_columns, part, n_parts);
+  gsize end_row = apr_triangle_part (job->base.n_columns, part + 1, n_parts);
   guint i;
 
   if (g_cancellable_is_cancelled (job->base.cancellable))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aprender/base/apr-pages-private.h"
+#include "aprender/base/apr-triangle-private.h"
 #include "aprender/cross-products/apr-exact-sums-worker-private.h"
 #include "aprender/cross-products/apr-packed-operand-private.h"
 
@@ -75,15 +76,9 @@ worker_get_left (const AprExactSumsWorker *self)
 }
 
 static inline gsize
-worker_packed_index (gsize row, gsize column)
-{
-  return row * (row + 1) / 2 + column;
-}
-
-static inline gsize
 worker_tile_index (const AprExactSumsWorker *self, gsize layer, gsize row, gsize column)
 {
-  return layer * self->n_tiles + worker_packed_index (row / self->right.panel, column / self->right.panel);
+  return layer * self->n_tiles + apr_triangle (row / self->right.panel, column / self->right.panel);
 }
 
 /* The part of what is read next that is not fetched yet. */

@@ -33,13 +33,6 @@ static const AprSliceFetch nothing = { nothing_line, nothing_line };
 /* Blocks that are cut, at most, before one is tried whole again. */
 #define MAX_CUT 64
 
-/* The panel before which @share of all shares of the lower triangle are. */
-static gsize
-find_panel (gsize n_panels, guint share, guint n_shares)
-{
-  return share == n_shares ? n_panels : (gsize) (sqrt ((double) share / n_shares) * (double) n_panels);
-}
-
 /* Forgets what has not been fetched. */
 static void
 clear_next (AprExactSumsWorker *self)
@@ -95,8 +88,8 @@ apr_exact_sums_worker_new (const AprSumsKernel *kernel,
   self->n_shares = n_shares;
   self->next = g_new (AprSliceFetch, n_columns + 1);
   clear_next (self);
-  self->first_panel = find_panel (self->n_panels, share, n_shares);
-  self->end_panel = find_panel (self->n_panels, share + 1, n_shares);
+  self->first_panel = apr_triangle_part (self->n_panels, share, n_shares);
+  self->end_panel = apr_triangle_part (self->n_panels, share + 1, n_shares);
 
   if (ready &&
       g_size_checked_mul (&size, n_layers * self->n_tiles, self->n_parts * self->n_sums * sizeof (gint64)))
@@ -278,7 +271,7 @@ release_entry (AprExactSumsWorker *self, gsize layer, gsize row, gsize column)
                           worker_get_mirrored (self, row, column), parts))
     return;
   for (part = 0; part < self->n_used; part++)
-    apr_exact_sums_worker_append_term (self, worker_packed_index (row, column), parts[part],
+    apr_exact_sums_worker_append_term (self, apr_triangle (row, column), parts[part],
                                        left->running[layer * self->right.n_padded + row] +
                                          self->right.running[column] + worker_get_unit (self, part));
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/cross-products/apr-exact-sums-parts-private.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "aprender/base/apr-pages-private.h"
@@ -156,12 +155,6 @@ apr_exact_sums_cover_limbs (
   self->n_limbs = n_limbs;
   self->first_limb = first;
   return TRUE;
-}
-
-gsize
-apr_exact_sums_find_row (const AprExactSums *self, gsize part, gsize n_parts)
-{
-  return (gsize) (sqrt ((double) part / (double) n_parts) * (double) self->n_columns);
 }
 
 /* Returns the bits of the topmost limb that differ from its sign. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <math.h>
-
 #include "aprender/base/apr-run-private.h"
+#include "aprender/base/apr-triangle-private.h"
 #include "aprender/cross-products/apr-exact-sums-private.h"
 #include "aprender/least-squares/apr-limbs-private.h"
 
@@ -37,21 +36,6 @@ static inline void
 apr_products_prefetch (gconstpointer from)
 {
   __builtin_prefetch ((gconstpointer) ((guintptr) from + 2048));
-}
-
-/* Returns the index of an entry in a packed lower triangle. */
-static inline gsize
-apr_triangle (gsize row, gsize column)
-{
-  return row >= column ? row * (row + 1) / 2 + column : column * (column + 1) / 2 + row;
-}
-
-/* Divides the rows of a triangle into parts with like numbers of entries; returns the first row of a part. Its rows are
- * side by side, so that a thread seldom writes what is in the cache of another's processor. */
-static inline gsize
-apr_triangle_part (gsize n_rows, gsize part, gsize n_parts)
-{
-  return (gsize) ((double) n_rows * sqrt ((double) part / (double) n_parts));
 }
 
 mpz_t *apr_integers_new (gsize n);
