@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "aprender/base/apr-pages-private.h"
+#include "aprender/least-squares/apr-limbs-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 
 /* The distance of hypotheses R b = q from the estimates, (R b - q)' (R V R')^-1 (R b - q), is the same for T R and T q
@@ -99,12 +100,6 @@ reduce (const AprInference *inference, mpf_t *rows, gsize n_rows, const AprRun *
   apr_pages_free (tops);
 
   return independent && !apr_run_is_cancelled (run);
-}
-
-static double
-scale (double value, gint64 exponent)
-{
-  return ldexp (value, (int) CLAMP (exponent, -5000, 5000));
 }
 
 /* What a row says of the coefficients, less its value. */
@@ -407,7 +402,8 @@ apr_covariance_find_distance (const AprCovariance *self,
     distance = 0;
   else if (*independent)
     /* Differences of at most 1 have no infinite squares. */
-    distance = scale (find_distance_of_rows (self, rows, exponents, n_rows, top, run).high, 2 * top);
+    distance =
+      apr_scale_double (find_distance_of_rows (self, rows, exponents, n_rows, top, run).high, 2 * top);
   apr_pages_free (rows);
 
   return distance;

@@ -7,6 +7,7 @@
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/inference/apr-hypothesis-test-private.h"
+#include "aprender/least-squares/apr-limbs-private.h"
 
 /* Products that are summed at a time, and rows that a thread works on at a time. */
 #define INNER 64
@@ -193,12 +194,6 @@ apr_covariance_get_basis (const AprInference *inference, gboolean transposed, co
   return basis;
 }
 
-static double
-scale (double value, gint64 exponent)
-{
-  return ldexp (value, (int) CLAMP (exponent, -5000, 5000));
-}
-
 void
 apr_covariance_describe (const AprCovariance *self,
                          const AprRun *run,
@@ -218,14 +213,14 @@ apr_covariance_describe (const AprCovariance *self,
       gsize term = inference->term[i];
       double variance = MAX (apr_double_doubles_get (matrix, i, i).high, 0);
 
-      standard_errors[term] = scale (sqrt (variance), self->exponent / 2 - inference->scale[i]);
+      standard_errors[term] = apr_scale_double (sqrt (variance), self->exponent / 2 - inference->scale[i]);
       for (j = 0; j <= i && covariances != NULL; j++)
         {
           gsize other = inference->term[j];
 
           covariances[term * inference->n_terms + other] = covariances[other * inference->n_terms + term] =
-            scale (apr_double_doubles_get (matrix, i, j).high,
-                   self->exponent - inference->scale[i] - inference->scale[j]);
+            apr_scale_double (apr_double_doubles_get (matrix, i, j).high,
+                              self->exponent - inference->scale[i] - inference->scale[j]);
         }
     }
   apr_double_doubles_free (&basis);
@@ -250,8 +245,8 @@ scale_rows (
         if (row[j] != 0)
           exponents[i] = MAX (exponents[i], ilogb (row[j]) - inference->scale[j]);
       for (j = 0; j < inference->n; j++)
-        apr_double_doubles_set (rows, j, i,
-                                (AprDoubleDouble){ scale (row[j], -inference->scale[j] - exponents[i]), 0 });
+        apr_double_doubles_set (
+          rows, j, i, (AprDoubleDouble){ apr_scale_double (row[j], -inference->scale[j] - exponents[i]), 0 });
     }
 
   return rows;
@@ -290,7 +285,7 @@ apr_covariance_test (const AprCovariance *self,
   for (i = 0; i < n_rows && matrix.high != NULL; i++)
     {
       gint64 shift = exponents[i] + self->exponent / 2;
-      double error = scale (sqrt (MAX (apr_double_doubles_get (matrix, i, i).high, 0)), shift);
+      double error = apr_scale_double (sqrt (MAX (apr_double_doubles_get (matrix, i, i).high, 0)), shift);
       gboolean unclear =
         self->factor.high == 0 &&
         !apr_inference_contradicts (inference, self->target, factors + i * inference->n, values[i]);
