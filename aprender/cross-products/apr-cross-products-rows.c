@@ -118,11 +118,10 @@ apr_cross_products_get_n_bytes (AprCrossProducts *self)
 {
   const AprSampleRows *rows;
   gsize n_limbs;
-  gint first_limb;
 
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), 0);
 
-  apr_exact_sums_get_limbs (self->sums, &n_limbs, &first_limb);
+  (void) apr_exact_sums_get_limbs (self->sums, &n_limbs);
 
   rows = self->rows;
   if (rows == NULL)

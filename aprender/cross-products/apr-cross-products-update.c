@@ -233,8 +233,7 @@ apr_cross_products_update_columns (AprCrossProducts *self,
 gboolean
 apr_cross_products_can_have_columns (AprCrossProducts *self)
 {
-  gsize n_columns =
-    1 + apr_exact_sums_get_n_features (self->sums) + apr_exact_sums_get_n_targets (self->sums);
+  gsize n_columns = apr_exact_sums_get_n_columns (self->sums);
 
   /* Columns are in the byte order of this processor where they lie, and numbers are read in that of files. */
   return G_BYTE_ORDER == G_LITTLE_ENDIAN && !apr_cross_products_can_have_rows (self, 0) &&

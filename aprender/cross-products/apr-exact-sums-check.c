@@ -146,11 +146,10 @@ check_row (const AprExactSums *self,
 gboolean
 apr_exact_sums_check (const AprExactSums *self, const AprRun *run, GError **error)
 {
-  gsize n_columns = 1 + apr_exact_sums_get_n_features (self) + apr_exact_sums_get_n_targets (self);
+  gsize n_columns = apr_exact_sums_get_n_columns (self);
   g_autofree Approximation *squares = NULL;
   gsize n_limbs;
-  gint first_limb;
-  const gint64 *limbs = apr_exact_sums_get_limbs (self, &n_limbs, &first_limb);
+  const gint64 *limbs = apr_exact_sums_get_limbs (self, &n_limbs);
   gsize row;
 
   /* Without samples, there is nothing that takes memory. */

@@ -42,9 +42,8 @@ gboolean
 apr_exact_sums_worker_has_all (const AprExactSumsWorker *self, const AprExactSums *sums)
 {
   gsize n_limbs;
-  gint first_limb;
 
-  (void) apr_exact_sums_get_limbs (sums, &n_limbs, &first_limb);
+  (void) apr_exact_sums_get_limbs (sums, &n_limbs);
 
   return n_limbs == 0 && self->terms->len == 0 && self->weights == NULL &&
          self->right.cut == APR_PACKING_SLICES;

@@ -30,6 +30,9 @@ gsize apr_exact_sums_get_n_features (const AprExactSums *self);
 
 gsize apr_exact_sums_get_n_targets (const AprExactSums *self);
 
+/* Those of Z = [1 | X | Y]. */
+gsize apr_exact_sums_get_n_columns (const AprExactSums *self);
+
 /* Adds rows of any dtype that is a number, in as many threads as @run has, but no more than there are blocks of rows.
  * After an error the sums are of no use. Whatever @kernel is, the sums are the same; %NULL takes the fastest. */
 gboolean apr_exact_sums_update_with (AprExactSums *self,
@@ -110,8 +113,10 @@ gboolean apr_exact_sums_is_doubtful (const AprExactSums *self);
 AprExactSums *apr_exact_sums_copy (const AprExactSums *self, GError **error);
 
 /* The sums as they are held: for each entry @n_limbs words of 32 bits, the least significant first, in units of
- * 2^(32 @first_limb). The topmost word has the sign; the others are not negative. %NULL where nothing was added. */
-const gint64 *apr_exact_sums_get_limbs (const AprExactSums *self, gsize *n_limbs, gint *first_limb);
+ * 2^(32 first_limb). The topmost word has the sign; the others are not negative. %NULL where nothing was added. */
+const gint64 *apr_exact_sums_get_limbs (const AprExactSums *self, gsize *n_limbs);
+
+gint apr_exact_sums_get_first_limb (const AprExactSums *self);
 
 /* The one way to write these sums: for each entry @n_words 32-bit words in two's complement, the least first, as few as
  * serve for all, in units of 2^(32 @first_word). Returns: (transfer full) (nullable): what means nothing where it is

@@ -249,8 +249,7 @@ free_workers (AprExactSumsWorker **workers, guint n_workers)
 guint
 apr_exact_sums_count_threads (const AprExactSums *self, gsize n_rows, guint n_threads)
 {
-  double n_columns =
-    1.0 + (double) apr_exact_sums_get_n_features (self) + (double) apr_exact_sums_get_n_targets (self);
+  double n_columns = (double) self->n_columns;
   double n_products = (double) n_rows * n_columns * n_columns / 2;
 
   return apr_parallel_count (n_threads, n_products / PRODUCTS_PER_THREAD);
@@ -275,7 +274,7 @@ apr_exact_sums_add_rows (AprExactSums *self,
   gboolean moved;
 
   job.base.kernel = kernel != NULL ? kernel : apr_sums_kernel_choose ();
-  job.base.n_columns = 1 + apr_exact_sums_get_n_features (self) + apr_exact_sums_get_n_targets (self);
+  job.base.n_columns = self->n_columns;
   job.base.weighted = weights != NULL;
   job.base.x = *x;
   job.base.y = *y;

@@ -82,6 +82,12 @@ apr_exact_sums_get_n_targets (const AprExactSums *self)
   return self->n_targets;
 }
 
+gsize
+apr_exact_sums_get_n_columns (const AprExactSums *self)
+{
+  return self->n_columns;
+}
+
 gboolean
 apr_exact_sums_is_doubtful (const AprExactSums *self)
 {
@@ -499,12 +505,17 @@ apr_exact_sums_copy (const AprExactSums *self, GError **error)
 }
 
 const gint64 *
-apr_exact_sums_get_limbs (const AprExactSums *self, gsize *n_limbs, gint *first_limb)
+apr_exact_sums_get_limbs (const AprExactSums *self, gsize *n_limbs)
 {
   *n_limbs = self->n_limbs;
-  *first_limb = self->first_limb;
 
   return self->limbs;
+}
+
+gint
+apr_exact_sums_get_first_limb (const AprExactSums *self)
+{
+  return self->first_limb;
 }
 
 /* Whether the limbs from @i on only continue the sign of the one below. */

@@ -280,7 +280,7 @@ apr_sums_shift_undo (const double *shifts, AprExactSums *sums, const AprRun *run
   gint max = G_MININT;
   gsize i;
 
-  self.n_columns = 1 + apr_exact_sums_get_n_features (sums) + apr_exact_sums_get_n_targets (sums);
+  self.n_columns = apr_exact_sums_get_n_columns (sums);
   find_sums (&self, shifts);
   for (i = 0; i < self.n_columns; i++)
     {

@@ -485,7 +485,7 @@ apr_products_init (
   static const mp_limb_t none = 0;
   Centring centring = { self, run };
   gboolean whole;
-  gint first_limb;
+  gint first_limb = apr_exact_sums_get_first_limb (sums);
   gsize n_columns;
   gsize i;
 
@@ -498,7 +498,7 @@ apr_products_init (
   self->sums = g_new (mpz_t, 1 + n_columns);
   for (i = 0; i <= n_columns; i++)
     (void) mpz_roinit_n (self->sums[i], &none, 0);
-  centring.state = apr_exact_sums_get_limbs (sums, &centring.n_state, &first_limb);
+  centring.state = apr_exact_sums_get_limbs (sums, &centring.n_state);
 
   /* No product of samples is above the largest square, and its lowest bit is seldom below those of the squares. But a
    * file may hold sums that no samples have, so all entries are checked, and read again where that was wrong. */
