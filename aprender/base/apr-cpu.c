@@ -23,18 +23,11 @@
 # define TILE_DATA 18
 #endif
 
-static const char *const names[] = {
-  [APR_CPU_PORTABLE] = "portable",
-  [APR_CPU_NEON] = "neon",
-  [APR_CPU_DOTPROD] = "dotprod",
-  [APR_CPU_I8MM] = "i8mm",
-  [APR_CPU_AVX2] = "avx2",
-  [APR_CPU_AVX_VNNI] = "avxvnni",
-  [APR_CPU_AVX512] = "avx512",
-  [APR_CPU_AVX512_DOT] = "avx512dot",
-  [APR_CPU_AVX512_VNNI] = "avx512vnni",
-  [APR_CPU_AMX] = "amx",
-};
+static gboolean
+has_portable (void)
+{
+  return TRUE;
+}
 
 static gboolean
 has_neon (void)
@@ -171,35 +164,31 @@ has_amx (void)
 #endif
 }
 
+static const struct
+{
+  const char *name;
+  gboolean (*has) (void);
+} sets[] = {
+  [APR_CPU_PORTABLE] = { "portable", has_portable },
+  [APR_CPU_NEON] = { "neon", has_neon },
+  [APR_CPU_DOTPROD] = { "dotprod", has_dotprod },
+  [APR_CPU_I8MM] = { "i8mm", has_i8mm },
+  [APR_CPU_AVX2] = { "avx2", has_avx2 },
+  [APR_CPU_AVX_VNNI] = { "avxvnni", has_avx_vnni },
+  [APR_CPU_AVX512] = { "avx512", has_avx512 },
+  [APR_CPU_AVX512_DOT] = { "avx512dot", has_avx512_dot },
+  [APR_CPU_AVX512_VNNI] = { "avx512vnni", has_avx512_vnni },
+  [APR_CPU_AMX] = { "amx", has_amx },
+};
+
+G_STATIC_ASSERT (G_N_ELEMENTS (sets) == APR_CPU_N_SETS);
+
 gboolean
 apr_cpu_has (AprCpuSet set)
 {
-  switch (set)
-    {
-    case APR_CPU_PORTABLE:
-      return TRUE;
-    case APR_CPU_NEON:
-      return has_neon ();
-    case APR_CPU_DOTPROD:
-      return has_dotprod ();
-    case APR_CPU_I8MM:
-      return has_i8mm ();
-    case APR_CPU_AVX2:
-      return has_avx2 ();
-    case APR_CPU_AVX_VNNI:
-      return has_avx_vnni ();
-    case APR_CPU_AVX512:
-      return has_avx512 ();
-    case APR_CPU_AVX512_DOT:
-      return has_avx512_dot ();
-    case APR_CPU_AVX512_VNNI:
-      return has_avx512_vnni ();
-    case APR_CPU_AMX:
-      return has_amx ();
-    case APR_CPU_N_SETS:
-    default:
-      g_return_val_if_reached (FALSE);
-    }
+  g_return_val_if_fail (set < APR_CPU_N_SETS, FALSE);
+
+  return sets[set].has ();
 }
 
 AprCpuSet
@@ -212,7 +201,7 @@ apr_cpu_parse_limit (const char *value)
     return APR_CPU_N_SETS - 1;
 
   for (set = 0; set < APR_CPU_N_SETS; set++)
-    if (g_str_equal (value, names[set]) && apr_cpu_has ((AprCpuSet) set))
+    if (g_str_equal (value, sets[set].name) && apr_cpu_has ((AprCpuSet) set))
       return (AprCpuSet) set;
 
   available = g_strjoinv (", ", (char **) apr_list_kernels ());
@@ -255,7 +244,7 @@ apr_get_kernel (void)
   while (set > 0 && !apr_cpu_has (set))
     set--;
 
-  return names[set];
+  return sets[set].name;
 }
 
 /**
@@ -281,7 +270,7 @@ apr_list_kernels (void)
 
       for (set = 0; set < APR_CPU_N_SETS; set++)
         if (apr_cpu_has ((AprCpuSet) set))
-          available[n++] = names[set];
+          available[n++] = sets[set].name;
       g_once_init_leave (&initialized, 1);
     }
 
