@@ -3,7 +3,8 @@
 
 #include <gmodule.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 /* Which functions that block have no asynchronous twin: each is called with data of 5,000,000 x 10 and with a model of
  * 1,000 features, and what takes its thread more than a millisecond of processor time is printed, the least of some
@@ -180,11 +181,7 @@ static const Function functions[] = {
 static gint64
 get_processor_time (void)
 {
-  struct timespec time;
-
-  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &time);
-
-  return time.tv_sec * G_USEC_PER_SEC + time.tv_nsec / 1000;
+  return clock_read (CLOCK_THREAD_CPUTIME_ID) / 1000;
 }
 
 /* Of a model with the first @n_features features of the data. */

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 /* How long what is cancelled goes on: each call is cancelled at many times between its begin and its end, and the
  * longest wait is printed, and the most processor time that all threads together had in one, which other processes
@@ -118,11 +119,7 @@ static gint ended;            /* (atomic) the call */
 static gint64
 get_processor_time (void)
 {
-  struct timespec time;
-
-  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &time);
-
-  return time.tv_sec * G_USEC_PER_SEC + time.tv_nsec / 1000;
+  return clock_read (CLOCK_PROCESS_CPUTIME_ID) / 1000;
 }
 
 typedef struct

@@ -2,22 +2,14 @@
 #include <aprender/aprender.h>
 
 #include <stdio.h>
-#include <time.h>
+
+#include "clock.h"
 
 /*
  * Does with a checkpoint what a program in C does. Each line of the standard input is one path, to open and take every
  * tensor, or two with a tab between them, to save at the second what was opened at the first, without waiting for the
  * disk. The answer is the nanoseconds that it took, and the number of bytes.
  */
-
-static gint64
-now (void)
-{
-  struct timespec time;
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (gint64) time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 static gsize
 take_all (const char *path)
@@ -59,13 +51,13 @@ save (const char *source, const char *target, gsize *n_bytes)
       g_ptr_array_add (tensors, apr_safetensors_reader_get_tensor (reader, names[i], NULL));
       *n_bytes += g_bytes_get_size (apr_tensor_get_bytes (tensors->pdata[i]));
     }
-  start = now ();
+  start = clock_read (CLOCK_MONOTONIC);
   apr_safetensors_writer_set_durable (writer, FALSE);
   for (i = 0; i < tensors->len && error == NULL; i++)
     apr_safetensors_writer_add_tensor (writer, names[i], tensors->pdata[i], &error);
   if (error != NULL || !apr_safetensors_writer_write_to_path (writer, target, &error))
     g_error ("%s", error->message);
-  return now () - start;
+  return clock_read (CLOCK_MONOTONIC) - start;
 }
 
 int
@@ -77,14 +69,14 @@ main (void)
     {
       g_auto (GStrv) paths = g_strsplit (g_strchomp (line), "\t", 2);
       gsize n_bytes = 0;
-      gint64 time = now ();
+      gint64 time = clock_read (CLOCK_MONOTONIC);
 
       if (paths[1] != NULL)
         time = save (paths[0], paths[1], &n_bytes);
       else
         {
           n_bytes = take_all (paths[0]);
-          time = now () - time;
+          time = clock_read (CLOCK_MONOTONIC) - time;
         }
       printf ("%" G_GINT64_FORMAT " %" G_GSIZE_FORMAT "\n", time, n_bytes);
       fflush (stdout);

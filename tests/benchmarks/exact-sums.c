@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "aprender/cross-products/apr-exact-sums-private.h"
+#include "clock.h"
 #include "machine.h"
 
 /*
@@ -37,10 +37,7 @@ static const struct
 static double
 now (clockid_t clock)
 {
-  struct timespec time;
-
-  clock_gettime (clock, &time);
-  return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+  return 1e-9 * (double) clock_read (clock);
 }
 
 static int
@@ -65,10 +62,10 @@ time_reading (AprTensor *tensor)
 {
   gsize size;
   const void *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), &size);
-  gint64 start = machine_processor_time ();
+  gint64 start = clock_read (CLOCK_PROCESS_CPUTIME_ID);
 
   (void) machine_time_reading (data, size, N_THREADS);
-  return 1e-9 * (double) (machine_processor_time () - start) / N_THREADS;
+  return 1e-9 * (double) (clock_read (CLOCK_PROCESS_CPUTIME_ID) - start) / N_THREADS;
 }
 
 /* Sums of uniform deviates, which are near enough to normal, of 53 bits. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "aprender/cross-products/apr-exact-sums-private.h"
+#include "clock.h"
 
 /*
  * From which rows and columns on residues are faster than slices or bytes: processor time of one thread, the least of
@@ -26,10 +26,7 @@ static const gsize shapes[][2] = {
 static double
 now (void)
 {
-  struct timespec time;
-
-  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &time);
-  return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+  return 1e-9 * (double) clock_read (CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static AprTensor *

@@ -4,8 +4,9 @@
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 /*
  * How long a fitted linear model takes to be saved and loaded: on the disk, where a save waits until the bytes are
@@ -16,15 +17,6 @@
 #define N_ROUNDS 1000
 #define N_SAMPLES 200
 #define N_FEATURES 20
-
-static gint64
-now (void)
-{
-  struct timespec time;
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (gint64) time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 static AprEstimator *
 make_model (void)
@@ -90,14 +82,14 @@ measure (AprEstimator *model, const char *parent, const char *where, gboolean wa
   for (i = 0; i < N_ROUNDS; i++)
     {
       g_autoptr (AprLinearRegression) loaded = NULL;
-      gint64 start = now ();
+      gint64 start = clock_read (CLOCK_MONOTONIC);
 
       if (!apr_estimator_save (model, path, &error))
         g_error ("%s", error->message);
-      saves[i] = now () - start;
-      start = now ();
+      saves[i] = clock_read (CLOCK_MONOTONIC) - start;
+      start = clock_read (CLOCK_MONOTONIC);
       loaded = apr_linear_regression_load (path, &error);
-      loads[i] = now () - start;
+      loads[i] = clock_read (CLOCK_MONOTONIC) - start;
       if (loaded == NULL)
         g_error ("%s", error->message);
     }

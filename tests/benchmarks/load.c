@@ -13,6 +13,8 @@
 
 #include <gio/gio.h>
 
+#include "clock.h"
+
 /* Asks a server over HTTP, and prints how long it took.
  *
  * Usage: load PORT CONNECTIONS RATE SECONDS PATH TYPE BODY EXPECTED
@@ -38,16 +40,6 @@ static gsize request_size;
 static const char *expected;
 static GArray *latencies; /* of double */
 static guint n_wrong;
-
-static gint64
-now_ns (void)
-{
-  struct timespec time;
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-
-  return (gint64) time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 static int
 open_connection (int port)
@@ -164,7 +156,7 @@ static void
 run (Connection *connections, guint n_connections, double rate, double seconds)
 {
   int epoll = epoll_create1 (0);
-  gint64 began = now_ns ();
+  gint64 began = clock_read (CLOCK_MONOTONIC);
   gint64 end = began + (gint64) (seconds * 1e9);
   gint64 next = began;
   g_autoptr (GPtrArray) idle = g_ptr_array_new ();
@@ -183,7 +175,7 @@ run (Connection *connections, guint n_connections, double rate, double seconds)
   for (;;)
     {
       struct epoll_event events[64];
-      gint64 now = now_ns ();
+      gint64 now = clock_read (CLOCK_MONOTONIC);
       gint64 left;
       struct timespec timeout;
       int n;
@@ -207,10 +199,10 @@ run (Connection *connections, guint n_connections, double rate, double seconds)
       if (n_waiting == 0 && g_queue_is_empty (&due) && (rate > 0 ? next >= end : now >= end))
         break;
 
-      left = rate > 0 && next < end ? MAX (next - now_ns (), 0) : 100000000;
+      left = rate > 0 && next < end ? MAX (next - clock_read (CLOCK_MONOTONIC), 0) : 100000000;
       timeout = (struct timespec){ left / 1000000000, left % 1000000000 };
       n = epoll_pwait2 (epoll, events, G_N_ELEMENTS (events), &timeout, NULL);
-      now = now_ns ();
+      now = clock_read (CLOCK_MONOTONIC);
       for (i = 0; (int) i < n; i++)
         {
           Connection *connection = events[i].data.ptr;
@@ -228,8 +220,9 @@ run (Connection *connections, guint n_connections, double rate, double seconds)
     }
 
   g_array_sort (latencies, compare);
-  printf ("%u %u %.3f %.1f %.1f %.1f %.1f\n", latencies->len, n_wrong, (double) (now_ns () - began) / 1e9,
-          percentile (.5), percentile (.99), percentile (.999), percentile (1));
+  printf ("%u %u %.3f %.1f %.1f %.1f %.1f\n", latencies->len, n_wrong,
+          (double) (clock_read (CLOCK_MONOTONIC) - began) / 1e9, percentile (.5), percentile (.99),
+          percentile (.999), percentile (1));
 }
 
 int

@@ -2,10 +2,10 @@
 #include "machine.h"
 
 #include <math.h>
-#include <time.h>
 
 #include "aprender/cross-products/apr-residue-plan-private.h"
 #include "aprender/cross-products/apr-rows-private.h"
+#include "clock.h"
 
 /* So many sums hide the time that one addition takes. */
 #define N_SUMS 8
@@ -21,30 +21,12 @@ typedef struct
   volatile double result; /* so that nothing is left out */
 } Work;
 
-gint64
-machine_now (void)
-{
-  struct timespec time;
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (gint64) time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-gint64
-machine_processor_time (void)
-{
-  struct timespec time;
-
-  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &time);
-  return (gint64) time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 /* The nanoseconds that it takes all, the caller's thread among them. */
 static double
 run (GThreadFunc func, Work *works, guint n_threads)
 {
   g_autofree GThread **threads = g_new0 (GThread *, n_threads);
-  gint64 start = machine_now ();
+  gint64 start = clock_read (CLOCK_MONOTONIC);
   guint i;
 
   for (i = 1; i < n_threads; i++)
@@ -53,7 +35,7 @@ run (GThreadFunc func, Work *works, guint n_threads)
   for (i = 1; i < n_threads; i++)
     g_thread_join (threads[i]);
 
-  return (double) (machine_now () - start);
+  return (double) (clock_read (CLOCK_MONOTONIC) - start);
 }
 
 typedef guint64 Words __attribute__ ((vector_size (32), aligned (1), may_alias));
@@ -126,7 +108,7 @@ machine_time_round_trip (void)
 
   for (i = 0; i < N_TIMES; i++)
     {
-      gint64 start = machine_now ();
+      gint64 start = clock_read (CLOCK_MONOTONIC);
 
       for (j = 2 * N_SENT * i + 1; j < 2 * N_SENT * (i + 1); j += 2)
         {
@@ -134,7 +116,7 @@ machine_time_round_trip (void)
           while (g_atomic_int_get (word) != j + 1)
             ;
         }
-      least = MIN (least, (double) (machine_now () - start) / N_SENT);
+      least = MIN (least, (double) (clock_read (CLOCK_MONOTONIC) - start) / N_SENT);
     }
   g_thread_join (thread);
   g_aligned_free (word);
@@ -157,10 +139,7 @@ typedef struct
 static double
 now_in_thread (void)
 {
-  struct timespec time;
-
-  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &time);
-  return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+  return 1e-9 * (double) clock_read (CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Blocks as large as can be, so that sums are reduced as seldom as they can be. The panels on either side are one, so

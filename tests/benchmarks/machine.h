@@ -5,12 +5,6 @@
 
 G_BEGIN_DECLS
 
-/* Of the monotonic clock, in nanoseconds. */
-gint64 machine_now (void);
-
-/* Of all threads of this process, in nanoseconds. */
-gint64 machine_processor_time (void);
-
 /* The nanoseconds that threads together take to read memory once. */
 double machine_time_reading (const void *memory, gsize n_bytes, guint n_threads);
 

@@ -2,7 +2,8 @@
 #include <aprender/aprender.h>
 #include <glib/gstdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "clock.h"
 
 /* How long the main loop has no turn during each asynchronous method, and how long a method goes on when it is
  * cancelled: after a quarter, a half and three quarters of what it takes. Each is the minimum of some rounds, in
@@ -175,11 +176,7 @@ static const Method methods[] = {
 static gint64
 get_processor_time (void)
 {
-  struct timespec time;
-
-  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &time);
-
-  return time.tv_sec * G_USEC_PER_SEC + time.tv_nsec / 1000;
+  return clock_read (CLOCK_THREAD_CPUTIME_ID) / 1000;
 }
 
 static gboolean

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "machine.h"
 
 /*
@@ -71,11 +72,11 @@ time_fit (gsize n_samples, gsize n_features, AprDType dtype, guint n_threads, gu
   guint i;
 
   g_object_unref (fit (x, y, n_threads));
-  start = machine_now ();
+  start = clock_read (CLOCK_MONOTONIC);
   for (i = 0; i < n_repeats; i++)
     g_object_unref (fit (x, y, n_threads));
 
-  return (double) (machine_now () - start) / n_repeats;
+  return (double) (clock_read (CLOCK_MONOTONIC) - start) / n_repeats;
 }
 
 static double
@@ -97,13 +98,13 @@ time_groups (gsize n_groups, gsize n_samples, gsize n_features, AprDType dtype, 
   apr_linear_regression_set_n_threads (model, n_threads);
   for (i = 0; i < 3; i++)
     {
-      gint64 start = machine_now ();
+      gint64 start = clock_read (CLOCK_MONOTONIC);
       g_autoptr (AprGroupFits) fits =
         apr_linear_regression_fit_groups (model, x, y, labels, NULL, NULL, &error);
 
       if (fits == NULL)
         g_error ("%s", error->message);
-      least = MIN (least, (double) (machine_now () - start) / (double) n_groups);
+      least = MIN (least, (double) (clock_read (CLOCK_MONOTONIC) - start) / (double) n_groups);
     }
 
   return least;
@@ -126,12 +127,12 @@ time_predict (gsize n_samples, gsize n_features, AprDType dtype, guint n_threads
   for (i = 0; i <= n_repeats; i++)
     {
       if (i == 1)
-        start = machine_now ();
+        start = clock_read (CLOCK_MONOTONIC);
       if (!apr_linear_regression_predict_into (APR_LINEAR_REGRESSION (model), x, predictions, size, &error))
         g_error ("%s", error->message);
     }
 
-  return (double) (machine_now () - start) / n_repeats;
+  return (double) (clock_read (CLOCK_MONOTONIC) - start) / n_repeats;
 }
 
 static double
@@ -146,13 +147,13 @@ time_predict_one (gsize n_features, AprDType dtype, guint n_repeats)
   guint i;
 
   row[0] = 1;
-  start = machine_processor_time ();
+  start = clock_read (CLOCK_PROCESS_CPUTIME_ID);
   for (i = 0; i < n_repeats && error == NULL; i++)
     row[0] += apr_linear_regression_predict_one (APR_LINEAR_REGRESSION (model), row, n_features, &error) > 0;
   if (error != NULL)
     g_error ("%s", error->message);
 
-  return (double) (machine_processor_time () - start) / n_repeats;
+  return (double) (clock_read (CLOCK_PROCESS_CPUTIME_ID) - start) / n_repeats;
 }
 
 /* The median, over pairs, of the processor time of intervals divided by that of predictions. */
@@ -169,18 +170,18 @@ compare_intervals (gsize n_samples, gsize n_features, AprDType dtype, guint n_re
   /* What the statistics need is worked out once, before. */
   for (i = 0; i <= n_repeats; i++)
     {
-      gint64 start = machine_processor_time ();
+      gint64 start = clock_read (CLOCK_PROCESS_CPUTIME_ID);
       gint64 middle;
       AprTensor *lower;
       AprTensor *upper;
 
       apr_tensor_unref (apr_estimator_predict (model, x, NULL));
-      middle = machine_processor_time ();
+      middle = clock_read (CLOCK_PROCESS_CPUTIME_ID);
       if (!apr_linear_regression_predict_interval (APR_LINEAR_REGRESSION (model), x, 0.95,
                                                    APR_INTERVAL_PREDICTION, &lower, &upper, &error))
         g_error ("%s", error->message);
       if (i > 0)
-        ratios[i - 1] = (double) (machine_processor_time () - middle) / (double) (middle - start);
+        ratios[i - 1] = (double) (clock_read (CLOCK_PROCESS_CPUTIME_ID) - middle) / (double) (middle - start);
       apr_tensor_unref (lower);
       apr_tensor_unref (upper);
     }

@@ -2,7 +2,8 @@
 #include <aprender/aprender.h>
 
 #include <stdio.h>
-#include <time.h>
+
+#include "clock.h"
 
 /*
  * Scans files with AprSafetensorsReader. Each line of the standard input is a number of seconds and a path; the
@@ -10,33 +11,23 @@
  * over.
  */
 
-/* What other programs on this machine take does not count. */
-static gint64
-now (void)
-{
-  struct timespec time;
-
-  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &time);
-  return (gint64) time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 static void
 measure (GBytes *bytes, double seconds)
 {
   g_autoptr (GArray) times = g_array_new (FALSE, FALSE, sizeof (gint64));
-  gint64 end = now () + (gint64) (seconds * 1e9);
+  gint64 end = clock_read (CLOCK_THREAD_CPUTIME_ID) + (gint64) (seconds * 1e9);
   gboolean accepted = FALSE;
   guint i;
 
-  while (times->len < 3 || now () < end)
+  while (times->len < 3 || clock_read (CLOCK_THREAD_CPUTIME_ID) < end)
     {
       g_autoptr (GError) error = NULL;
-      gint64 time = now ();
+      gint64 time = clock_read (CLOCK_THREAD_CPUTIME_ID);
       AprSafetensorsReader *reader = apr_safetensors_reader_new_from_bytes (bytes, &error);
 
       accepted = reader != NULL;
       g_clear_object (&reader);
-      time = now () - time;
+      time = clock_read (CLOCK_THREAD_CPUTIME_ID) - time;
       g_array_append_val (times, time);
     }
   fputs (accepted ? "accept" : "reject", stdout);
