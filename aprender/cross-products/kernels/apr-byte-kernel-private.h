@@ -73,8 +73,6 @@ typedef struct
   void (*stop) (void);
 } AprByteKernel;
 
-/* Slow: for tests on every processor. */
-extern const AprByteKernel apr_byte_kernel_portable;
 #ifdef APR_KERNELS_AMX
 extern const AprByteKernel apr_byte_kernel_amx;
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
+#include "tests/portable-byte-kernel.h"
 
 #include <float.h>
 #include <math.h>
@@ -38,7 +39,7 @@ get_all (void)
 {
   static const AprByteKernel *all[3];
 
-  all[0] = &apr_byte_kernel_portable;
+  all[0] = &portable_byte_kernel;
   all[1] = apr_sums_kernels ()[0]->bytes;
   if (all[1] == NULL)
     g_test_message ("this processor does not multiply matrices of bytes: plain C alone is tested");
@@ -304,9 +305,9 @@ test_same (void)
       memset (plain->turned, 0, SIZE);
       memset (plain->sums, 1, sizeof plain->sums);
       memcpy (room, plain, sizeof *room);
-      apr_byte_kernel_portable.turn (plain->others, N_STEPS, n_right, plain->turned);
-      apr_byte_kernel_portable.multiply (plain->tiles, n_left, plain->turned, n_right, N_STEPS, plain->sums);
-      apr_byte_kernel_portable.multiply_self (plain->others, plain->turned, n_right, N_STEPS, plain->sums);
+      portable_byte_kernel.turn (plain->others, N_STEPS, n_right, plain->turned);
+      portable_byte_kernel.multiply (plain->tiles, n_left, plain->turned, n_right, N_STEPS, plain->sums);
+      portable_byte_kernel.multiply_self (plain->others, plain->turned, n_right, N_STEPS, plain->sums);
       for (kernels = get_all () + 1; *kernels != NULL; kernels++)
         {
           (*kernels)->start ();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/draw.h"
 #include "tests/exact-reference.h"
+#include "tests/portable-byte-kernel.h"
 
 #include <fenv.h>
 #include <float.h>
@@ -19,7 +20,7 @@ get_kernels (gsize n_rows, gsize p)
 
   for (n = 0; get_all_kernels ()[n] != NULL; n++)
     kernels[n] = get_all_kernels ()[n];
-  with_bytes = (AprSumsKernel){ "portable bytes", &apr_slice_kernel_portable, &apr_byte_kernel_portable };
+  with_bytes = (AprSumsKernel){ "portable bytes", &apr_slice_kernel_portable, &portable_byte_kernel };
   kernels[n] = n_rows <= 1200 && p == 3 && !runs_in_valgrind () ? &with_bytes : NULL;
   kernels[n + 1] = NULL;
 
@@ -565,7 +566,7 @@ test_kernels (void)
 static void
 test_choice (void)
 {
-  const AprByteKernel *bytes = &apr_byte_kernel_portable;
+  const AprByteKernel *bytes = &portable_byte_kernel;
   const AprResidueKernel *residues = &apr_residue_kernel_portable;
   const AprSumsKernel kernel = {
     "", &apr_slice_kernel_portable, bytes, residues, 100, 40, 20, 60, .n_sliced = 12

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
 #include <math.h>
 #include <string.h>
 
 #include "aprender/cross-products/kernels/apr-byte-kernel-private.h"
 
-/* Plain C. */
+G_BEGIN_DECLS
+
+/* The kernel of bytes in plain C, which is too slow for the library: for tests on every processor. */
 
 static inline gsize
 tile_of (gsize step, guint index)
@@ -190,6 +194,8 @@ do_nothing (void)
 {
 }
 
-const AprByteKernel apr_byte_kernel_portable = {
+static const AprByteKernel portable_byte_kernel = {
   "portable", cut, turn, multiply, multiply_self, do_nothing, do_nothing,
 };
+
+G_END_DECLS
