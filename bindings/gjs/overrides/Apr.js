@@ -12,7 +12,7 @@ function _init() {
   const Apr = this;
   const functions = {};
 
-  for (const name of ['garbage', 'describe', 'lists', 'data', 'methods', 'slices'])
+  for (const name of ['garbage', 'describe', 'lists', 'data', 'methods', 'copying'])
     Object.assign(functions, parts[name].getFunctions(Apr, functions));
 
   for (const name of ['tensor', 'safetensors', 'estimator', 'linear_regression', 'groups', 'statistics', 'cross_products', 'tables',
