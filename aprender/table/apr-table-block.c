@@ -221,7 +221,7 @@ collect_category (Parser *self, const AprTableSlot *slot, const char *text, gsiz
   if (categories->names->len == APR_TABLE_MAX_CATEGORIES)
     return g_strdup_printf ("there are more than the %d categories that are allowed",
                             APR_TABLE_MAX_CATEGORIES);
-  apr_table_categories_insert (categories, text, length, place, 0);
+  apr_table_categories_insert (categories, text, length, place);
 
   return NULL;
 }

@@ -24,9 +24,8 @@ void apr_table_categories_free (AprTableCategories *self);
 gboolean
 apr_table_categories_find (const AprTableCategories *self, const char *text, gsize length, guint *place);
 
-/* Adds a text that is not there yet at the place where it belongs. */
-void apr_table_categories_insert (
-  AprTableCategories *self, const char *text, gsize length, guint place, guint position);
+/* Adds a text that is not there yet at the place where it belongs, with the position 0. */
+void apr_table_categories_insert (AprTableCategories *self, const char *text, gsize length, guint place);
 
 /* Adds many: each at the end, whether or not it is there already, and then sorts all of them. Sorting returns %FALSE
  * where two have the same text, and in @repeated the number of one. */

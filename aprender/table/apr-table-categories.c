@@ -52,9 +52,10 @@ apr_table_categories_find (const AprTableCategories *self, const char *text, gsi
 }
 
 void
-apr_table_categories_insert (
-  AprTableCategories *self, const char *text, gsize length, guint place, guint position)
+apr_table_categories_insert (AprTableCategories *self, const char *text, gsize length, guint place)
 {
+  const guint position = 0;
+
   g_ptr_array_insert (self->names, (int) place, g_strndup (text, length));
   g_array_insert_val (self->positions, place, position);
 }

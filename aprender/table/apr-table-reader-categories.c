@@ -33,7 +33,7 @@ merge (AprTableReader *self, const AprTableBlock *block)
                            APR_TABLE_MAX_CATEGORIES);
               return FALSE;
             }
-          apr_table_categories_insert (known, name, length, place, 0);
+          apr_table_categories_insert (known, name, length, place);
         }
     }
 
