@@ -10,10 +10,10 @@ G_BEGIN_DECLS
 
 /* What apr-dual-ridge.c needs of all features, each of which is read once for K, and once for the residual. */
 
-#define UNIT (DBL_EPSILON / 2)
+#define APR_DUAL_RIDGE_UNIT (DBL_EPSILON / 2)
 
 /* What a feature's norm is above, so that nothing underflows that is of any size beside the errors. */
-#define MIN_NORM 0x1p-150
+#define APR_DUAL_RIDGE_MIN_NORM 0x1p-150
 
 /* An upper bound of the norm. */
 double apr_dual_ridge_find_norm (const double *values, gsize n);

@@ -187,7 +187,7 @@ bound_batch (const Sums *sums,
       double norm = sqrt (self->kernel->dot (row, row, self->n)) * (1 + 0x1p-30);
 
       sums->norms[features[i]] = norm;
-      norm = MAX (norm, MIN_NORM);
+      norm = MAX (norm, APR_DUAL_RIDGE_MIN_NORM);
       sizes[i] = norm * sums->norm;
       squares += norm * norm;
       if (self->centred)
@@ -196,7 +196,7 @@ bound_batch (const Sums *sums,
   for (i = 0; i < self->stride; i++)
     norms[i] = sqrt (squares);
   if (self->centred)
-    norms[self->n] = MAX (sqrt (shift_squares), MIN_NORM);
+    norms[self->n] = MAX (sqrt (shift_squares), APR_DUAL_RIDGE_MIN_NORM);
 }
 
 /* Moves what is in @high and @low to @to. */
@@ -298,7 +298,7 @@ apr_dual_ridge_multiply_samples (AprDualRidge *self)
   /* Of each entry, so many roundings of sums of absolute values, which the diagonal bounds; one of them is only of
    * what was subtracted, whose products are rounded. */
   n_roundings = BATCHES_PER_SUM * BATCH + sums.n_batches / BATCHES_PER_SUM + n_parts + 3;
-  self->error = 1.01 * (double) n_roundings * UNIT * self->trace;
+  self->error = 1.01 * (double) n_roundings * APR_DUAL_RIDGE_UNIT * self->trace;
   self->shift_error = self->error * self->shift_size / sqrt (self->trace);
 }
 
@@ -307,7 +307,7 @@ apr_dual_ridge_bound_product_error (const AprDualRidge *self)
 {
   double n = (double) self->stride;
 
-  return 2.2 * n * (n / APR_DENSE_PAD + 10) * UNIT * UNIT;
+  return 2.2 * n * (n / APR_DENSE_PAD + 10) * APR_DUAL_RIDGE_UNIT * APR_DUAL_RIDGE_UNIT;
 }
 
 void
@@ -351,7 +351,7 @@ apr_dual_ridge_multiply (const AprDualRidge *self,
   of_batches = 3.1 * (TWICE_BATCH + 3) * (TWICE_BATCH + 3) +
                7 * (TWICE_BATCHES_PER_SUM + 1) * (TWICE_BATCH + TWICE_BATCHES_PER_SUM);
   n_moves = parts.n_batches / BATCHES_PER_SUM + n_parts + 1;
-  size->error =
-    apr_dual_ridge_bound_product_error (self) * sqrt (self->trace) * norm +
-    1.1 * (of_batches * sqrt (n) + 8 * (double) n_moves) * UNIT * UNIT * sqrt (squares) * (1 + 0x1p-20);
+  size->error = apr_dual_ridge_bound_product_error (self) * sqrt (self->trace) * norm +
+                1.1 * (of_batches * sqrt (n) + 8 * (double) n_moves) * APR_DUAL_RIDGE_UNIT *
+                  APR_DUAL_RIDGE_UNIT * sqrt (squares) * (1 + 0x1p-20);
 }

@@ -99,9 +99,9 @@ factorise (AprDualRidge *self, double size)
   for (i = 0; i < n; i++)
     shifted.rows[i * shifted.stride + i] -= shift;
   if (apr_cholesky_factorise (&shifted, zeros, positions, self->run) == n)
-    bound = shift - apr_cholesky_bound_error (&shifted) - 4 * UNIT;
+    bound = shift - apr_cholesky_bound_error (&shifted) - 4 * APR_DUAL_RIDGE_UNIT;
   bound = 0.999 * ldexp (bound, self->exponent) - self->error -
-          8 * UNIT * (size + sqrt ((double) n) * self->alpha + ridge);
+          8 * APR_DUAL_RIDGE_UNIT * (size + sqrt ((double) n) * self->alpha + ridge);
   self->min_eigenvalue = MAX (bound, self->alpha);
 
   return TRUE;
@@ -143,11 +143,11 @@ apr_dual_ridge_init (AprDualRidge *self,
   for (i = 0; i < self->n; i++)
     for (j = 0; j < self->n; j++)
       self->sums[i] += self->products[i * self->stride + j];
-  self->sums_error = sqrt (n) * (self->error + (n + 2) * UNIT * size);
+  self->sums_error = sqrt (n) * (self->error + (n + 2) * APR_DUAL_RIDGE_UNIT * size);
   if (self->centred)
     {
       centre (self);
-      self->error += 4 * (n + 8) * UNIT * size;
+      self->error += 4 * (n + 8) * APR_DUAL_RIDGE_UNIT * size;
     }
 
   return factorise (self, size);
@@ -260,7 +260,7 @@ find_rest (Solving *solving, const double *y, const double *u)
 
   /* Of K u, and of what is done here. */
   solving->rest_error = size.error * sqrt (self->trace) +
-                        (n + size.n_parts + 16) * 8 * UNIT * UNIT *
+                        (n + size.n_parts + 16) * 8 * APR_DUAL_RIDGE_UNIT * APR_DUAL_RIDGE_UNIT *
                           (apr_dual_ridge_find_norm (y, self->n) + self->alpha * solving->norm + size.sum);
   solving->shift_error = size.error * self->shift_size;
 }
@@ -291,13 +291,14 @@ correct (Solving *solving, gint64 *numbers, gint *unit)
   for (i = 0; i < self->n; i++)
     rest[i] -= self->alpha * d[i] + self->kernel->dot (self->products + i * self->stride, d, self->n);
   d_norm = apr_dual_ridge_find_norm (d, self->n);
-  solving->error = 1.01 *
-                   (apr_dual_ridge_find_norm (rest, self->n) + solving->rest_error +
-                    d_norm * (self->error + (n + 5) * UNIT * (self->size + 2 * self->error + self->alpha)) +
-                    3 * UNIT * norm) /
-                   self->min_eigenvalue;
+  solving->error =
+    1.01 *
+    (apr_dual_ridge_find_norm (rest, self->n) + solving->rest_error +
+     d_norm * (self->error + (n + 5) * APR_DUAL_RIDGE_UNIT * (self->size + 2 * self->error + self->alpha)) +
+     3 * APR_DUAL_RIDGE_UNIT * norm) /
+    self->min_eigenvalue;
   solving->first_error = 1.1 * (d_norm + solving->error + product_error);
-  solving->corrected_error = 1.1 * (solving->error + product_error + (n + 2) * UNIT * d_norm);
+  solving->corrected_error = 1.1 * (solving->error + product_error + (n + 2) * APR_DUAL_RIDGE_UNIT * d_norm);
 
   return d_norm < MAX_CORRECTION * solving->norm && solving->error < MAX_ERROR * solving->norm;
 }
@@ -311,15 +312,16 @@ round_feature (const Solving *solving, gsize feature, double *values, double *ro
   AprDoubleDouble product = solving->products[feature];
   double norm = solving->norms[feature];
 
-  if (norm > MIN_NORM &&
+  if (norm > APR_DUAL_RIDGE_MIN_NORM &&
       apr_round_bounds (product.high, product.low, norm * solving->first_error, 0, solving->dtype, rounded))
     return TRUE;
 
   apr_dual_ridge_read_feature (self, feature, values);
   product =
     apr_dd_add (product, (AprDoubleDouble){ self->kernel->dot (values, solving->correction, self->n), 0 });
-  if (norm > MIN_NORM && apr_round_bounds (product.high, product.low, norm * solving->corrected_error, 0,
-                                           solving->dtype, rounded))
+  if (norm > APR_DUAL_RIDGE_MIN_NORM &&
+      apr_round_bounds (product.high, product.low, norm * solving->corrected_error, 0, solving->dtype,
+                        rounded))
     return TRUE;
 
   return apr_dual_vector_round (&solving->u, values, solving->dtype, rounded);
@@ -356,9 +358,10 @@ round_intercept (const Solving *solving, AprDType dtype, double *intercept)
   AprDoubleDouble mean =
     apr_dd_subtract (apr_dd_subtract (solving->mean, solving->shift), apr_dd_two_sum (of_sums, of_shift));
   double error =
-    1.01 *
-      ((self->sums_error / n + self->shift_error + (n + 5) * UNIT * (sums_norm / n + shift_norm)) * d_norm +
-       (sums_norm / n + self->sums_error / n + shift_norm + self->shift_error) * solving->error) +
+    1.01 * ((self->sums_error / n + self->shift_error +
+             (n + 5) * APR_DUAL_RIDGE_UNIT * (sums_norm / n + shift_norm)) *
+              d_norm +
+            (sums_norm / n + self->sums_error / n + shift_norm + self->shift_error) * solving->error) +
     solving->rest_error + solving->shift_error +
     (fabs (solving->mean.high) + fabs (solving->shift.high) + fabs (mean.high)) * 0x1p-100;
   gint size;
