@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Metrics and predictions beside scikit-learn's: the same conventions, and numbers equal to its rounding.
 
-    with-peer test-beside-scikit-learn.py
+    with-peer python test-beside-scikit-learn.py
 """
 
 import pathlib

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Asks the Python package statsmodels for the statistics of the same regressions, and compares.
+"""Asks the Python package statsmodels for the statistics of regressions of random data, and compares.
 
-    with-peer test-statsmodels.py
+    with-peer python test-beside-statsmodels.py
 
-Both know the same formulas; statsmodels works in doubles, so the data are such that it loses few digits.
+Both know the same formulas; statsmodels works in doubles, so the data are such that it loses few digits. What Python's
+users have besides, such as frames, clusters and formulas of models, bindings/python/tests/test_statsmodels.py tests.
 """
 
 import pathlib
