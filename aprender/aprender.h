@@ -15,7 +15,7 @@
 #include <aprender/estimator/apr-metrics.h>
 #include <aprender/table/apr-table-reader.h>
 #include <aprender/cross-products/apr-cross-products.h>
-#include <aprender/cross-products/apr-precision.h>
+#include <aprender/exact-sums/apr-precision.h>
 #include <aprender/inference/apr-hypothesis-test.h>
 #include <aprender/inference/apr-regression-diagnostics.h>
 #include <aprender/inference/apr-regression-statistics.h>

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "aprender/base/apr-cpu-private.h"
-#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/exact-sums/apr-exact-sums-private.h"
 
 /* Z'WZ in the whole numbers of GMP, in units of 2^-(3 1074), which divides every product of three doubles. */
 typedef struct

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "aprender/cross-products/kernels/apr-byte-kernel-private.h"
+#include "aprender/exact-sums/kernels/apr-byte-kernel-private.h"
 
 G_BEGIN_DECLS
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "aprender/base/apr-task-private.h"
-#include "aprender/estimator/apr-estimator-checks-private.h"
+#include "aprender/exact-sums/apr-rows-private.h"
 #include "aprender/table/apr-arrow-stream-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
@@ -55,7 +55,7 @@ explain_negative (AprTensor *sample_weight, guint64 first_row, GError **error)
   while (apr_tensor_get_double (sample_weight, i, NULL) >= 0)
     i++;
   g_clear_error (error);
-  (void) apr_estimator_check_weight (apr_tensor_get_double (sample_weight, i, NULL), first_row + i, error);
+  (void) apr_rows_check_weight (apr_tensor_get_double (sample_weight, i, NULL), first_row + i, error);
 }
 
 /* One update. */

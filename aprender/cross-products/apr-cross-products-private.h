@@ -2,10 +2,10 @@
 #pragma once
 
 #include "aprender/cross-products/apr-cross-products.h"
-#include "aprender/cross-products/apr-exact-sums-private.h"
-#include "aprender/cross-products/apr-rows-private.h"
-#include "aprender/cross-products/apr-sample-rows-private.h"
-#include "aprender/cross-products/apr-weight-logs-private.h"
+#include "aprender/exact-sums/apr-exact-sums-private.h"
+#include "aprender/exact-sums/apr-rows-private.h"
+#include "aprender/exact-sums/apr-sample-rows-private.h"
+#include "aprender/exact-sums/apr-weight-logs-private.h"
 #include "aprender/estimator/apr-names-private.h"
 #include "aprender/safetensors/apr-safetensors-reader.h"
 #include "aprender/safetensors/apr-safetensors-writer.h"

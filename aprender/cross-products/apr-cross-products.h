@@ -7,7 +7,7 @@
 
 #include <gio/gio.h>
 
-#include <aprender/cross-products/apr-precision.h>
+#include <aprender/exact-sums/apr-precision.h>
 #include <aprender/tensor/apr-tensor.h>
 
 G_BEGIN_DECLS

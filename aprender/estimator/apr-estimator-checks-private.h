@@ -32,9 +32,6 @@ AprDType apr_estimator_choose_dtype (AprDType x);
 /* Of a tensor of numbers: the message says where. */
 gboolean apr_estimator_check_finite (const char *name, AprTensor *tensor, GError **error);
 
-/* Of a sample: that its weight is finite and not negative. */
-gboolean apr_estimator_check_weight (double weight, guint64 row, GError **error);
-
 /* That the class @type_name gave a prediction for each sample, and for each of @n_targets, or of @n_now, since a model
  * may be fitted to others while it predicts. */
 gboolean apr_estimator_check_predictions (

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "aprender/base/apr-number-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 static gboolean
@@ -200,23 +199,6 @@ apr_estimator_check_finite (const char *name, AprTensor *tensor, GError **error)
     g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
                  "%s has %s at element %" G_GSIZE_FORMAT " (counted from 0)", name, what, i);
   return FALSE;
-}
-
-gboolean
-apr_estimator_check_weight (double weight, guint64 row, GError **error)
-{
-  char number[APR_NUMBER_SIZE];
-
-  if (!isfinite (weight))
-    g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-                 "sample_weight has %s at row %" G_GUINT64_FORMAT " (counted from 0)",
-                 isnan (weight) ? "a NaN" : "an infinity", row);
-  else if (weight < 0)
-    g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS,
-                 "sample_weight has the negative value %s at row %" G_GUINT64_FORMAT " (counted from 0)",
-                 apr_number_format (weight, (float) weight == weight, number), row);
-
-  return isfinite (weight) && weight >= 0;
 }
 
 gboolean

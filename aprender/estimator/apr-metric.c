@@ -8,7 +8,7 @@
 #include <gio/gio.h>
 
 #include "aprender/base/apr-pages-private.h"
-#include "aprender/estimator/apr-estimator-checks-private.h"
+#include "aprender/exact-sums/apr-rows-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
 /* Sums are double-double, of values that a power of two has brought below 1: no square of them overflows, or
@@ -124,7 +124,7 @@ check_weights (AprMetricData *data, GError **error)
 
       max = MAX (max, weight);
       if (weight < 0)
-        return apr_estimator_check_weight (weight, i, error);
+        return apr_rows_check_weight (weight, i, error);
     }
   if (max == 0 && i == data->n_samples)
     {

@@ -10,7 +10,7 @@
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
-#include "aprender/cross-products/apr-rows-private.h"
+#include "aprender/exact-sums/apr-rows-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/inference/apr-residuals-private.h"
 #include "aprender/least-squares/apr-products-private.h"
@@ -37,7 +37,7 @@ check_residual (
   char residual_number[APR_NUMBER_SIZE];
   double value;
 
-  if (!apr_estimator_check_weight (weight, row, error))
+  if (!apr_rows_check_weight (weight, row, error))
     return FALSE;
   if (isfinite (residual))
     return TRUE;

@@ -5,7 +5,7 @@
 
 #include "aprender/base/apr-double-double-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
-#include "aprender/cross-products/apr-row-products-private.h"
+#include "aprender/exact-sums/apr-row-products-private.h"
 
 G_BEGIN_DECLS
 

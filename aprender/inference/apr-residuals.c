@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "aprender/base/apr-parallel-private.h"
-#include "aprender/cross-products/apr-rows-private.h"
+#include "aprender/exact-sums/apr-rows-private.h"
 #include "aprender/least-squares/apr-products-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 

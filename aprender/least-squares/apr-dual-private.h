@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/cross-products/apr-sample-rows-private.h"
+#include "aprender/exact-sums/apr-sample-rows-private.h"
 #include "aprender/least-squares/apr-least-squares-private.h"
 #include "aprender/least-squares/apr-normal-equations-private.h"
 

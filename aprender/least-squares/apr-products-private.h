@@ -3,7 +3,7 @@
 
 #include "aprender/base/apr-run-private.h"
 #include "aprender/base/apr-triangle-private.h"
-#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/exact-sums/apr-exact-sums-private.h"
 #include "aprender/least-squares/apr-limbs-private.h"
 
 G_BEGIN_DECLS

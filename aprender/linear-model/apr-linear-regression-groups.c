@@ -8,7 +8,7 @@
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
-#include "aprender/cross-products/apr-group-sums-private.h"
+#include "aprender/exact-sums/apr-group-sums-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/linear-model/apr-group-fits-private.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/exact-sums/apr-exact-sums-private.h"
 #include "clock.h"
 #include "machine.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/exact-sums/apr-exact-sums-private.h"
 #include "clock.h"
 
 /*

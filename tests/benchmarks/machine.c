@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "aprender/cross-products/apr-residue-plan-private.h"
-#include "aprender/cross-products/apr-rows-private.h"
+#include "aprender/exact-sums/apr-residue-plan-private.h"
+#include "aprender/exact-sums/apr-rows-private.h"
 #include "clock.h"
 
 /* So many sums hide the time that one addition takes. */

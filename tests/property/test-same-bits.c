@@ -9,7 +9,7 @@
 # include <xmmintrin.h>
 #endif
 
-#include "aprender/cross-products/apr-exact-sums-private.h"
+#include "aprender/exact-sums/apr-exact-sums-private.h"
 #include "aprender/base/apr-double-double-private.h"
 
 /* However the samples come, in whatever pieces, order, threads and files, the state has the same bytes and the

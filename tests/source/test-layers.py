@@ -17,8 +17,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import harness  # noqa: E402
 
 # Lowest first. A folder may use itself and those before it.
-LAYERS = ['base', 'tensor', 'safetensors', 'estimator', 'table', 'cross-products', 'least-squares', 'inference', 'linear-model',
-          'plot', 'serve', 'tool']
+LAYERS = ['base', 'tensor', 'safetensors', 'exact-sums', 'least-squares', 'estimator', 'table', 'cross-products', 'inference',
+          'linear-model', 'plot', 'serve', 'tool']
 
 
 def rank(folder):
@@ -46,7 +46,7 @@ def test_includes():
 
 
 def test_symbols():
-    # Each object of the library is named after its folder and file: cross-products_kernels_apr-slice-kernel.c.o.
+    # Each object of the library is named after its folder and file: exact-sums_kernels_apr-slice-kernel.c.o.
     defined = {}
     wanted = collections.defaultdict(set)
     layer = None

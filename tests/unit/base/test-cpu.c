@@ -2,7 +2,7 @@
 #include "tests/apr-test.h"
 
 #include "aprender/base/apr-cpu-private.h"
-#include "aprender/cross-products/kernels/apr-sums-kernel-private.h"
+#include "aprender/exact-sums/kernels/apr-sums-kernel-private.h"
 #include "aprender/least-squares/kernels/apr-dense-kernel-private.h"
 #include "aprender/linear-model/kernels/apr-prediction-kernel-private.h"
 

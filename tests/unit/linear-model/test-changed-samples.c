@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "aprender/cross-products/apr-rows-private.h"
+#include "aprender/exact-sums/apr-rows-private.h"
 
 /* Samples in memory that somebody else writes to while a model is fitted to them. */
 
