@@ -7,22 +7,25 @@
 
 G_BEGIN_DECLS
 
-/* numpy's archive of several arrays: a zip file with one .npy file for each, stored or deflated. Names are taken and
- * given byte for byte. */
+/* numpy's archive of several arrays: a zip file with one .npy file for each. The command may be built without it. */
 
-/* Adds all arrays of an archive, or only the one that is called @wanted. */
+/* Adds all arrays of an archive, or only the one that is called @wanted. libarchive composes names, and takes \ for /
+ * in a name without /. */
 gboolean
 apr_npz_read (const char *path, const char *wanted, GPtrArray *names, GPtrArray *tensors, GError **error);
 
+/* Whether an archive can hold this name so that it is read as the same. */
+gboolean apr_npz_check_name (const char *name, GError **error);
+
 typedef struct
 {
-  FILE *stream;
-  guint64 position;
-  GPtrArray *entries;
+  FILE *stream; /* (nullable) */
+  struct archive *archive;
 } AprNpzWriter;
 
 void apr_npz_writer_init (AprNpzWriter *self, FILE *stream);
 
+/* Takes names that apr_npz_check_name() takes. */
 gboolean apr_npz_writer_add (AprNpzWriter *self, const char *name, AprTensor *tensor, GError **error);
 
 gboolean apr_npz_writer_finish (AprNpzWriter *self, GError **error);

@@ -123,6 +123,26 @@ read_npy (Contents *self, const char *path, const char *name, GError **error)
   return TRUE;
 }
 
+#ifndef APR_NPZ
+static gboolean
+refuse_npz (const char *name, GError **error)
+{
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+               "%s: aprender was built without libarchive, for .npz", name);
+  return FALSE;
+}
+#endif
+
+static gboolean
+read_npz (Contents *self, const char *path, const char *wanted, GError **error)
+{
+#ifdef APR_NPZ
+  return apr_npz_read (path, wanted, self->names, self->tensors, error);
+#else
+  return refuse_npz (self->input, error);
+#endif
+}
+
 static gboolean
 read_contents (Contents *self, const char *path, const ConvertOptions *options, GError **error)
 {
@@ -136,7 +156,7 @@ read_contents (Contents *self, const char *path, const ConvertOptions *options, 
       ok = read_npy (self, path, options->tensor, error);
       break;
     case NPZ:
-      ok = apr_npz_read (path, options->tensor, self->names, self->tensors, error);
+      ok = read_npz (self, path, options->tensor, error);
       break;
     case UNKNOWN:
     default:
@@ -365,11 +385,21 @@ write_npy (const Contents *self, FILE *stream, const char *name, GError **error)
   return TRUE;
 }
 
+#ifdef APR_NPZ
+
 static gboolean
 write_npz (const Contents *self, FILE *stream, const char *name, GError **error)
 {
   g_auto (AprNpzWriter) writer = { NULL };
   guint i;
+
+  /* A stream may be no file, and keep what was written before a failure. */
+  for (i = 0; i < self->names->len; i++)
+    if (!apr_npz_check_name (g_ptr_array_index (self->names, i), error))
+      {
+        g_prefix_error (error, "%s: ", name);
+        return FALSE;
+      }
 
   apr_npz_writer_init (&writer, stream);
   for (i = 0; i < self->names->len; i++)
@@ -392,6 +422,16 @@ write_npz (const Contents *self, FILE *stream, const char *name, GError **error)
   g_prefix_error (error, "%s: ", name);
   return FALSE;
 }
+
+#else
+
+static gboolean
+write_npz (const Contents *self, FILE *stream, const char *name, GError **error)
+{
+  return refuse_npz (name, error);
+}
+
+#endif
 
 static gboolean
 write_contents (const Contents *self, const char *path, GError **error)
@@ -454,7 +494,10 @@ const AprToolCommand apr_tool_convert = {
     "numpy's\n"
     "files have none. Each number is rounded once; integers keep their dtype. A model in another dtype is no "
     "longer\n"
-    "said to be correctly rounded. An .npy file holds one tensor.",
+    "said to be correctly rounded. An .npy file holds one tensor. An .npz file has names in Unicode's "
+    "composed "
+    "form\n"
+    "(NFC) without \\: others are changed when they are read, and refused when they are written.",
   .example = "aprender convert model.safetensors small.safetensors --dtype bf16",
   .run = run,
 };

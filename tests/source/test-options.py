@@ -14,7 +14,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import harness  # noqa: E402
 
-NEEDS = {'serve': ['tool'], 'vapi': ['introspection'], 'pygobject': ['introspection'],
+NEEDS = {'serve': ['tool'], 'npz': ['tool'], 'vapi': ['introspection'], 'pygobject': ['introspection'],
          'gjs': ['introspection'], 'app': ['plot'], 'plot': ['tool', 'app']}
 
 
