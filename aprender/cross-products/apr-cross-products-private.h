@@ -2,11 +2,11 @@
 #pragma once
 
 #include "aprender/cross-products/apr-cross-products.h"
+#include "aprender/estimator/apr-names-private.h"
 #include "aprender/exact-sums/apr-exact-sums-private.h"
 #include "aprender/exact-sums/apr-rows-private.h"
 #include "aprender/exact-sums/apr-sample-rows-private.h"
 #include "aprender/exact-sums/apr-weight-logs-private.h"
-#include "aprender/estimator/apr-names-private.h"
 #include "aprender/safetensors/apr-safetensors-reader.h"
 #include "aprender/safetensors/apr-safetensors-writer.h"
 

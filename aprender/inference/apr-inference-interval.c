@@ -9,8 +9,8 @@
 #include "aprender/base/apr-number-private.h"
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
-#include "aprender/exact-sums/apr-rows-private.h"
 #include "aprender/estimator/apr-estimator-checks-private.h"
+#include "aprender/exact-sums/apr-rows-private.h"
 #include "aprender/inference/apr-distributions-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 

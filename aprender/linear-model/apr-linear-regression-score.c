@@ -5,8 +5,8 @@
 
 #include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
-#include "aprender/exact-sums/apr-row-products-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
+#include "aprender/exact-sums/apr-row-products-private.h"
 #include "aprender/least-squares/apr-rounding-private.h"
 #include "aprender/linear-model/apr-linear-regression-private.h"
 
