@@ -561,7 +561,7 @@ apr_inference_new (const AprInferenceSource *source, const AprRun *caller, GErro
   for (i = 0; i < self->n_targets; i++)
     self->prediction_rounding[i] =
       apr_find_prediction_rounding (design.sums, apr_cross_products_get_dtype (source->cross_products),
-                                    source->fit_intercept, source->coefficients, i);
+                                    source->coefficients, source->intercept, i);
   self->root = inverse.root;
   inverse.root = (AprDoubleDoubles){ NULL };
   self->exact_fits = g_steal_pointer (&inverse.exact);

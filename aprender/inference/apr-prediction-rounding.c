@@ -37,11 +37,12 @@ multiply_root (double factor, Wide square)
   return ldexp (factor, (int) CLAMP ((square.exponent - is_odd) / 2 + exponent, -5000, 5000));
 }
 
-/* The sum of squares of a target; about its mean where there is an intercept. */
+/* The sum of squares of a column about its mean. */
 static Wide
-get_spread (const AprExactSums *sums, gsize column, gboolean centred)
+get_spread (const AprExactSums *sums, gsize column)
 {
-  Wide spread;
+  Wide numerator;
+  Wide denominator;
   mpz_t square;
   mpz_t weight;
   mpz_t sum;
@@ -51,25 +52,27 @@ get_spread (const AprExactSums *sums, gsize column, gboolean centred)
   mpz_init (sum);
   apr_exact_sums_get_entry (sums, column, column, square);
   apr_exact_sums_get_entry (sums, 0, 0, weight);
-  if (centred)
-    {
-      apr_exact_sums_get_entry (sums, column, 0, sum);
-      mpz_mul (square, square, weight);
-      mpz_submul (square, sum, sum);
-    }
-  spread = centred ? divide (get_wide (square), get_wide (weight)) : get_wide (square);
+  apr_exact_sums_get_entry (sums, column, 0, sum);
+  mpz_mul (square, square, weight);
+  mpz_submul (square, sum, sum);
+  numerator = get_wide (square);
+  denominator = get_wide (weight);
   mpz_clear (square);
   mpz_clear (weight);
   mpz_clear (sum);
 
-  return spread;
+  return divide (numerator, denominator);
 }
 
+/* A term b x of a prediction errs by u |b x| as b is rounded, and what is rounded to the dtype of the model, the
+ * prediction, is at most the sum of all |b x|, whose root of the mean square is at most Σ |b| rms (x), by Minkowski's
+ * inequality. So there is no part for the prediction by itself: it would be no more than the rest. */
 double
 apr_find_prediction_rounding (
-  const AprExactSums *sums, AprDType dtype, gboolean fit_intercept, AprTensor *coefficients, gsize target)
+  const AprExactSums *sums, AprDType dtype, AprTensor *coefficients, AprTensor *intercept, gsize target)
 {
-  gboolean is_float = dtype == APR_DTYPE_F32 || apr_tensor_get_dtype (coefficients) == APR_DTYPE_F32;
+  double unit = apr_tensor_get_dtype (coefficients) == APR_DTYPE_F32 ? 0x1p-24 : 0x1p-53;
+  double feature_unit = dtype == APR_DTYPE_F32 ? 0x1p-24 : unit;
   double size = 0;
   gsize n_features;
   Wide spread;
@@ -80,16 +83,19 @@ apr_find_prediction_rounding (
     return NAN;
 
   n_features = apr_exact_sums_get_n_features (sums);
-  spread = get_spread (sums, 1 + n_features + target, fit_intercept);
+  spread = get_spread (sums, 1 + n_features + target);
   mpz_init (square);
-  for (i = 0; i < n_features && spread.fraction > 0; i++)
+  /* Column 0 is that of the ones. */
+  for (i = 0; i <= n_features && spread.fraction > 0; i++)
     {
-      double coefficient = apr_tensor_get_double (coefficients, target * n_features + i, NULL);
+      double coefficient = i == 0 ? apr_tensor_get_double (intercept, target, NULL)
+                                  : apr_tensor_get_double (coefficients, target * n_features + i - 1, NULL);
 
-      apr_exact_sums_get_entry (sums, 1 + i, 1 + i, square);
-      size += multiply_root (fabs (coefficient), divide (get_wide (square), spread));
+      apr_exact_sums_get_entry (sums, i, i, square);
+      size += (i == 0 ? unit : feature_unit) *
+              multiply_root (fabs (coefficient), divide (get_wide (square), spread));
     }
   mpz_clear (square);
 
-  return size * (is_float ? 0x1p-24 : 0x1p-53);
+  return size;
 }

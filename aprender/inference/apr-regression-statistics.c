@@ -391,13 +391,14 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
    * AprRegressionStatistics:prediction-rounding: (getter get_prediction_rounding)
    *
    * By how many standard deviations of the target the rounding of numbers may change a prediction of the model:
-   * u Σ |b_j| q (x_j) / s (y), where b are the coefficients, q is the root of the mean square, s the standard
-   * deviation, and u is 2^-53, or 2^-24 where the features or the coefficients are F32. Without an intercept, q (y)
-   * takes the place of s (y).
+   * u Σ |b_j| q (x_j) / s (y), where b are the coefficients, the intercept that of a column of ones, q is the root of
+   * the mean square, s the standard deviation, and u is 2^-53, or 2^-24 for features in F32 and for all terms of
+   * coefficients in F32.
    *
-   * It is about 10^-15 for most models. Where it is large, the terms of a prediction are so much larger than their sum
-   * that this has lost its digits: features depend on each other but for their own rounding, as shares of a whole do,
-   * or are far from 0 in F32. From 0.0001 on, [method@Apr.RegressionStatistics.to_string] warns of it.
+   * It is about 10^-15 for most models. Where it is large, the terms of a prediction are so much larger than what it
+   * varies by that this has lost its digits: features depend on each other but for their own rounding, as shares of a
+   * whole do, or features or the target are far from 0, in F32 most often. From 0.0001 on,
+   * [method@Apr.RegressionStatistics.to_string] warns of it.
    *
    * NaN where it is not known, as there are far more features than samples.
    *

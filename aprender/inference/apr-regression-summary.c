@@ -148,8 +148,8 @@ append_warning (GString *text, double prediction_rounding)
   g_string_append_printf (
     text,
     "\nWarning: rounding alone may change a prediction by %s standard deviations of the "
-    "target.\nFeatures depend on each other but for their own rounding, or are far from "
-    "0. Leave one out,\ncentre them, or fit with alpha.\n",
+    "target.\nFeatures depend on each other but for their own rounding: leave one out, or fit with "
+    "alpha. Or features\nor the target are far from 0: centre these, or use dtype F64 in place of F32.\n",
     number);
 }
 

@@ -429,7 +429,8 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
    *
    * By how many standard deviations of its target the rounding of numbers may change a prediction, as
    * [property@Apr.RegressionStatistics:prediction-rounding] explains it; of several targets, the most. From 0.0001 on,
-   * rounding spoils predictions: features depend on each other but for their own rounding, or are far from 0 in F32.
+   * rounding spoils predictions: features depend on each other but for their own rounding, or features or a target are
+   * far from 0, in F32 most often.
    *
    * NaN before the first fit, where a file holds no sums, and where there are far more features than samples.
    *

@@ -89,8 +89,7 @@ apr_linear_results_find_prediction_rounding (AprLinearResults *self)
     sums = apr_cross_products_ref_sums (self->cross_products, NULL);
   for (i = 0; i < self->n_targets; i++)
     {
-      double rounding =
-        apr_find_prediction_rounding (sums, dtype, self->fitted.fit_intercept, self->coefficients, i);
+      double rounding = apr_find_prediction_rounding (sums, dtype, self->coefficients, self->intercept, i);
 
       self->prediction_rounding = i == 0 ? rounding : MAX (self->prediction_rounding, rounding);
     }

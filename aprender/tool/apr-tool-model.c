@@ -229,8 +229,8 @@ apr_tool_describe_rounding (double prediction_rounding)
 
   return g_strdup_printf (
     "rounding alone may change a prediction by %s standard deviations of the target.\n"
-    "Features depend on each other but for their own rounding, or are far from 0. Leave one out, centre\n"
-    "them, or fit with --alpha.",
+    "Features depend on each other but for their own rounding: leave one out, or fit with --alpha. Or\n"
+    "features or the target are far from 0: centre these, or use --dtype f64 in place of f32.",
     g_ascii_formatd (buffer, sizeof buffer, "%.2g", prediction_rounding));
 }
 

@@ -187,7 +187,8 @@ class Help(TestCase):
                                            [i * 29 % 31 for i in range(40)])
         self.assertGreater(model.prediction_rounding, 1e-4)
         self.assertEqual(model.prediction_rounding, model.get_statistics().prediction_rounding)
-        self.assertIn('Warning: rounding alone may change a prediction by 0.', model._repr_html_())
+        self.assertIn(f'Warning: rounding alone may change a prediction by {model.prediction_rounding:.2g} ',
+                      model._repr_html_())
 
         model = Apr.LinearRegression().fit(X + [[1, 1]], [[value, -value] for value in y])
         self.assertEqual(re.findall('<p>(Target .)</p>', model._repr_html_()), ['Target 0', 'Target 1'])

@@ -21,10 +21,12 @@ make_shares (double *x, double *y)
     }
 }
 
-/* The definition: unit Σ |b_j| √(Σ w x_j²) / √(Σ w (y - mean)²), in plain sums. */
+/* The definition: unit (|a| √(Σ w) + Σ |b_j| √(Σ w x_j²)) / √(Σ w (y - mean)²), in plain sums. */
 static double
-find_expected (const double *x, const double *y, const double *w, AprTensor *b, gboolean centred, double unit)
+find_expected (const double *x, const double *y, const double *w, AprLinearRegression *model, double unit)
 {
+  g_autoptr (AprTensor) a = apr_linear_regression_get_intercept (model);
+  g_autoptr (AprTensor) b = apr_linear_regression_get_coefficients (model);
   gsize n_features = apr_tensor_get_n_elements (b);
   double weight = 0, mean = 0, spread = 0, size = 0;
   gsize i;
@@ -35,7 +37,8 @@ find_expected (const double *x, const double *y, const double *w, AprTensor *b, 
       weight += w[i];
       mean += w[i] * y[i];
     }
-  mean = centred ? mean / weight : 0;
+  mean /= weight;
+  size = fabs (apr_tensor_get_double (a, 0, NULL)) * sqrt (weight);
   for (i = 0; i < N; i++)
     spread += w[i] * (y[i] - mean) * (y[i] - mean);
   for (j = 0; j < n_features; j++)
@@ -56,7 +59,6 @@ test_shares (void)
   double x[3 * N], y[N], ones[N];
   g_autoptr (AprTensor) samples = NULL;
   g_autoptr (AprTensor) targets = NULL;
-  g_autoptr (AprTensor) b = NULL;
   g_autoptr (AprLinearRegression) model = NULL;
   g_autoptr (AprLinearRegression) penalised = g_object_new (APR_TYPE_LINEAR_REGRESSION, "alpha", 0.01, NULL);
   g_autoptr (AprRegressionStatistics) statistics = NULL;
@@ -73,10 +75,9 @@ test_shares (void)
   targets = vector_new (N, y);
   model = fit (TRUE, samples, targets, NULL);
   g_assert_cmpint (apr_linear_regression_get_rank (model), ==, 3);
-  b = apr_linear_regression_get_coefficients (model);
   rounding = apr_linear_regression_get_prediction_rounding (model);
   g_assert_cmpfloat (rounding, >, 1e-3);
-  assert_close (rounding, find_expected (x, y, ones, b, TRUE, 0x1p-53), 1e-9);
+  assert_close (rounding, find_expected (x, y, ones, model, 0x1p-53), 1e-9);
 
   statistics = statistics_of (model, 0);
   g_assert_cmpfloat (apr_regression_statistics_get_prediction_rounding (statistics), ==, rounding);
@@ -112,8 +113,6 @@ test_two_shares (void)
       g_autoptr (AprTensor) weights = vector_new (N, w);
       g_autoptr (AprLinearRegression) model = fit (intercepts[i], samples, targets, weights);
       g_autoptr (AprLinearRegression) unweighted = fit (intercepts[i], samples, targets, NULL);
-      g_autoptr (AprTensor) b = apr_linear_regression_get_coefficients (model);
-      g_autoptr (AprTensor) unweighted_b = apr_linear_regression_get_coefficients (unweighted);
       g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
       g_autofree char *text = apr_regression_statistics_to_string (statistics);
       const double *rows = intercepts[i] ? two : x;
@@ -121,9 +120,9 @@ test_two_shares (void)
       g_assert_null (strstr (text, "Warning"));
       g_assert_cmpfloat (apr_linear_regression_get_prediction_rounding (model), <, 1e-12);
       assert_close (apr_linear_regression_get_prediction_rounding (model),
-                    find_expected (rows, y, w, b, intercepts[i], 0x1p-53), 1e-9);
+                    find_expected (rows, y, w, model, 0x1p-53), 1e-9);
       assert_close (apr_linear_regression_get_prediction_rounding (unweighted),
-                    find_expected (rows, y, ones, unweighted_b, intercepts[i], 0x1p-53), 1e-9);
+                    find_expected (rows, y, ones, unweighted, 0x1p-53), 1e-9);
     }
 }
 
@@ -149,14 +148,100 @@ test_floats (void)
       g_autoptr (AprTensor) targets = vector_new (N, y);
       g_autoptr (AprLinearRegression) model =
         g_object_new (APR_TYPE_LINEAR_REGRESSION, "dtype", dtypes[i], NULL);
-      g_autoptr (AprTensor) b = NULL;
 
       g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), samples, targets, NULL, NULL, NULL));
-      b = apr_linear_regression_get_coefficients (model);
       assert_close (apr_linear_regression_get_prediction_rounding (model),
-                    find_expected (x, y, ones, b, TRUE, i == 0 ? 0x1p-24 : 0x1p-53), 1e-6);
+                    find_expected (x, y, ones, model, i == 0 ? 0x1p-24 : 0x1p-53), 1e-6);
       g_assert_true ((apr_linear_regression_get_prediction_rounding (model) >= 1e-4) == (i == 0));
     }
+}
+
+static void
+assert_warns (AprLinearRegression *model, gboolean warns)
+{
+  g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+  g_autofree char *text = apr_regression_statistics_to_string (statistics);
+
+  g_assert_cmpfloat (apr_regression_statistics_get_prediction_rounding (statistics), ==,
+                     apr_linear_regression_get_prediction_rounding (model));
+  g_assert_true ((strstr (text, "Warning") != NULL) == warns);
+}
+
+/* By hand: the slope is 10, the intercept base + 20.2, the mean of x² is 3, and the variance of y is 200.16. */
+static void
+test_far_targets (void)
+{
+  static const struct
+  {
+    double base, scale;
+    AprDType x, model;
+    gboolean warns;
+  } cases[] = {
+    { 1.7e9, 1, APR_DTYPE_F32, APR_DTYPE_NONE, TRUE },  { 1.7e9, 1, APR_DTYPE_F64, APR_DTYPE_F32, TRUE },
+    { 1.7e9, 1, APR_DTYPE_F32, APR_DTYPE_F64, FALSE },  { 1.7e9, 1, APR_DTYPE_F64, APR_DTYPE_NONE, FALSE },
+    { 0x1p56, 16, APR_DTYPE_F64, APR_DTYPE_F64, TRUE }, { 0, 1, APR_DTYPE_F32, APR_DTYPE_F32, FALSE },
+  };
+  static const double x[] = { -1, 0, 1, 2, 3 }, y[] = { 10, 20, 31, 40, 50 };
+  const gsize shape[] = { 5, 1 };
+  gsize i;
+  gsize j;
+
+  g_test_summary ("Of targets far from 0, rounding the intercept and the prediction takes the digits.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (AprLinearRegression) model =
+        g_object_new (APR_TYPE_LINEAR_REGRESSION, "dtype", cases[i].model, "keep-state", TRUE, NULL);
+      gboolean narrow = cases[i].x == APR_DTYPE_F32 && cases[i].model == APR_DTYPE_NONE;
+      double unit = cases[i].model == APR_DTYPE_F32 || narrow ? 0x1p-24 : 0x1p-53;
+      double x_unit = cases[i].x == APR_DTYPE_F32 ? 0x1p-24 : unit;
+      g_autoptr (AprTensor) wide = apr_tensor_new_from_doubles (x, 5, shape, 2, NULL);
+      g_autoptr (AprTensor) samples = apr_tensor_cast (wide, cases[i].x, NULL);
+      g_autoptr (AprTensor) targets = NULL;
+      double values[5];
+
+      for (j = 0; j < 5; j++)
+        values[j] = cases[i].base + cases[i].scale * y[j];
+      targets = vector_new (5, values);
+      g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), samples, targets, NULL, NULL, NULL));
+      assert_close (apr_linear_regression_get_prediction_rounding (model),
+                    (unit * (cases[i].base / cases[i].scale + 20.2) + x_unit * 10 * sqrt (3)) / sqrt (200.16),
+                    1e-7);
+      assert_warns (model, cases[i].warns);
+    }
+}
+
+/* By hand: the slope is 31/35, the intercept 4e15/35 but for 2, and the variance of y is 17.5 / 6. */
+static void
+test_ones (void)
+{
+  static const double last[] = { 1, 2, 4, 3, 6, 5 };
+  double x[12], t[6], y[6];
+  g_autoptr (AprTensor) with_ones = NULL;
+  g_autoptr (AprTensor) times = NULL;
+  g_autoptr (AprTensor) targets = NULL;
+  g_autoptr (AprLinearRegression) without_intercept = NULL;
+  g_autoptr (AprLinearRegression) with_intercept = NULL;
+  double expected = 0x1p-53 * 1e15 / sqrt (17.5 / 6);
+  gsize i;
+
+  g_test_summary ("A column of ones is as an intercept.");
+
+  for (i = 0; i < 6; i++)
+    {
+      x[2 * i] = 1;
+      x[2 * i + 1] = t[i] = 1e15 + (double) i;
+      y[i] = 1e15 + last[i];
+    }
+  with_ones = matrix_new (6, 2, x);
+  times = matrix_new (6, 1, t);
+  targets = vector_new (6, y);
+  without_intercept = fit (FALSE, with_ones, targets, NULL);
+  with_intercept = fit (TRUE, times, targets, NULL);
+  assert_close (apr_linear_regression_get_prediction_rounding (with_intercept), expected, 1e-12);
+  assert_close (apr_linear_regression_get_prediction_rounding (without_intercept), expected, 1e-12);
+  assert_warns (with_intercept, TRUE);
+  assert_warns (without_intercept, TRUE);
 }
 
 static void
@@ -257,6 +342,8 @@ main (int argc, char *argv[])
   ADD ("shares", test_shares);
   ADD ("two-shares", test_two_shares);
   ADD ("floats", test_floats);
+  ADD ("far-targets", test_far_targets);
+  ADD ("ones", test_ones);
   ADD ("targets", test_targets);
   ADD ("few-samples", test_few_samples);
   ADD ("units", test_units);
