@@ -17,9 +17,8 @@
 #define PRECISION 320
 #define ROUNDING (-200)
 
-/* A column of which less is left is rounding error, as is a pivot below so many times the rounding of the scores. */
+/* A column of which less is left is rounding error. */
 #define MIN_LEFT 0x1p-90
-#define PIVOT_MARGIN 0x1p10
 
 static gint64
 find_exponent (const mpf_t number)
@@ -281,19 +280,6 @@ prepare (const AprCovariance *self,
   return TRUE;
 }
 
-/* How far entries of the scores, times their factor, are rounded. */
-static double
-find_rounding (const AprCovariance *self)
-{
-  double largest = 0;
-  gsize i;
-
-  for (i = 0; i < self->inference->n; i++)
-    largest = fmax (largest, apr_double_doubles_get (self->scores, i, i).high);
-
-  return self->rounding * largest * self->factor.high;
-}
-
 /* The distance of reduced rows, in units of 2^(2 @unit). */
 static AprDoubleDouble
 find_distance_of_rows (const AprCovariance *self,
@@ -334,7 +320,7 @@ find_distance_of_rows (const AprCovariance *self,
       AprDoubleDoubles matrix = apr_covariance_transform (self, g, n_rows, run);
 
       if (matrix.high != NULL)
-        distance = find_distance (matrix, differences, n_rows, PIVOT_MARGIN * find_rounding (self));
+        distance = find_distance (matrix, differences, n_rows, apr_covariance_find_limit (self));
       apr_double_doubles_free (&matrix);
     }
   apr_double_doubles_free (&scaled);

@@ -44,8 +44,8 @@ gboolean apr_covariance_init_robust (AprCovariance *self,
 
 void apr_covariance_clear (AprCovariance *self);
 
-/* By term: the standard errors, and, unless @covariances is %NULL, these as a matrix; NaN for those that are not
- * known. */
+/* By term: the standard errors, and, unless @covariances is %NULL, these as a matrix; NaN for those of which rounding
+ * leaves too few digits. What belongs to terms without a position is left as it is. */
 void apr_covariance_describe (const AprCovariance *self,
                               const AprRun *run,
                               double *standard_errors,
@@ -74,6 +74,9 @@ double apr_covariance_find_distance (const AprCovariance *self,
 /* G' H G, @n_columns squared, in units of 2^exponent. G has rows by position. It has NULL where there is no memory. */
 AprDoubleDoubles
 apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n_columns, const AprRun *run);
+
+/* What g' H g is more than for each g of the length 1 of which rounding leaves digits. */
+double apr_covariance_find_limit (const AprCovariance *self);
 
 /* The coefficient at a position, which is in @coefficients by term, before it was rounded. */
 AprDoubleDouble

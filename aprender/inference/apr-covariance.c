@@ -145,6 +145,37 @@ apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n
   return result;
 }
 
+/* H is off by no more than the rounding of the scores times the largest entry of its diagonal. So a variance that is
+ * above so many times that is right to 2^-10, and most are far better: the rounding is a bound for the worst of terms.
+ * Residuals that err by 2^-52 of their root mean square leave no more of smaller ones. */
+#define MARGIN 0x1p10
+
+double
+apr_covariance_find_limit (const AprCovariance *self)
+{
+  double largest = 0;
+  gsize i;
+
+  for (i = 0; i < self->inference->n && self->scores.high != NULL; i++)
+    largest = fmax (largest, apr_double_doubles_get (self->scores, i, i).high);
+
+  return MARGIN * self->rounding * largest * self->factor.high;
+}
+
+/* Entry @i of the diagonal of @matrix = G' H G, or NaN where it is below the limit. */
+static double
+get_variance (AprDoubleDoubles matrix, AprDoubleDoubles g, gsize n, gsize i, double limit)
+{
+  double variance = apr_double_doubles_get (matrix, i, i).high;
+  double square = 0;
+  gsize k;
+
+  for (k = 0; k < n; k++)
+    square += g.high[k * g.stride + i] * g.high[k * g.stride + i];
+
+  return variance >= limit * square ? variance : (double) NAN;
+}
+
 AprDoubleDouble
 apr_covariance_get_estimate (const AprCovariance *self, AprTensor *coefficients, gsize position)
 {
@@ -203,6 +234,7 @@ apr_covariance_describe (const AprCovariance *self,
   const AprInference *inference = self->inference;
   AprDoubleDoubles basis = apr_covariance_get_basis (inference, FALSE, run);
   AprDoubleDoubles matrix = { NULL };
+  double limit = apr_covariance_find_limit (self);
   gsize i;
   gsize j;
 
@@ -211,16 +243,18 @@ apr_covariance_describe (const AprCovariance *self,
   for (i = 0; i < inference->n && matrix.high != NULL; i++)
     {
       gsize term = inference->term[i];
-      double variance = MAX (apr_double_doubles_get (matrix, i, i).high, 0);
+      double variance = get_variance (matrix, basis, inference->n, i, limit);
 
       standard_errors[term] = apr_scale_double (sqrt (variance), self->exponent / 2 - inference->scale[i]);
       for (j = 0; j <= i && covariances != NULL; j++)
         {
           gsize other = inference->term[j];
+          gboolean known = !isnan (variance) && !isnan (standard_errors[other]);
 
           covariances[term * inference->n_terms + other] = covariances[other * inference->n_terms + term] =
-            apr_scale_double (apr_double_doubles_get (matrix, i, j).high,
-                              self->exponent - inference->scale[i] - inference->scale[j]);
+            known ? apr_scale_double (apr_double_doubles_get (matrix, i, j).high,
+                                      self->exponent - inference->scale[i] - inference->scale[j])
+                  : (double) NAN;
         }
     }
   apr_double_doubles_free (&basis);
@@ -273,6 +307,7 @@ apr_covariance_test (const AprCovariance *self,
   AprDoubleDoubles basis = apr_covariance_get_basis (inference, TRUE, run);
   AprDoubleDoubles g = apr_double_doubles_new (inference->n, n_rows, run);
   AprDoubleDoubles matrix = { NULL };
+  double limit = apr_covariance_find_limit (self);
   gboolean known;
   gsize i;
   gsize j;
@@ -285,7 +320,7 @@ apr_covariance_test (const AprCovariance *self,
   for (i = 0; i < n_rows && matrix.high != NULL; i++)
     {
       gint64 shift = exponents[i] + self->exponent / 2;
-      double error = apr_scale_double (sqrt (MAX (apr_double_doubles_get (matrix, i, i).high, 0)), shift);
+      double error = apr_scale_double (sqrt (get_variance (matrix, g, inference->n, i, limit)), shift);
       gboolean unclear =
         self->factor.high == 0 &&
         !apr_inference_contradicts (inference, self->target, factors + i * inference->n, values[i]);

@@ -33,7 +33,9 @@
  * of squares divided by its degrees of freedom, and the covariance of the coefficients is σ² (Z'WZ)^-1. Tests and
  * intervals assume independent normal errors. All numbers come from the exact cross products of the data: sums of
  * squares, standard errors and covariances have a relative error below 2^-51, and robust errors one of about 1e-15, or
- * of up to 1e-30 times the largest variance inflation, and more where a leverage is near 1.
+ * of up to 1e-30 times the largest variance inflation, and more where a leverage is near 1 or where the residuals that
+ * an error is of are small beside others. Where these are 0, or so small that fewer than three digits may be right, the
+ * robust error is NaN, and so is what depends on it.
  *
  * With the precision `DOUBLE` the cross products are rounded. Then the residual sum of squares is off by up to about
  * 2^-50 of the sums of squares of the target and of the terms b x of its predictions, all about their means, and
@@ -433,7 +435,8 @@ apr_regression_statistics_class_init (AprRegressionStatisticsClass *klass)
   /**
    * AprRegressionStatistics:standard-errors: (getter get_standard_errors)
    *
-   * The standard errors of the coefficients, [n_terms]; NaN for features that are left out.
+   * The standard errors of the coefficients, [n_terms]; NaN for features that are left out, and for robust ones of
+   * which rounding leaves fewer than three digits.
    *
    * Since: 0.1
    */

@@ -157,8 +157,22 @@ append_warning (GString *text, double prediction_rounding)
 static void
 append_reason (GString *text, const AprRegressionStatistics *self)
 {
-  if (self->covariance_kind != APR_COVARIANCE_CLASSICAL && self->df_model > 0 && isnan (self->f_statistic) &&
-      !self->factors.unknown && self->factors.factor.high != 0)
+  gsize i;
+
+  if (self->covariance_kind == APR_COVARIANCE_CLASSICAL || self->factors.unknown ||
+      self->factors.factor.high == 0)
+    return;
+
+  for (i = 0; self->terms[i] != NULL; i++)
+    if (!isnan (apr_tensor_get_double (self->coefficients, i, NULL)) &&
+        isnan (apr_tensor_get_double (self->standard_errors, i, NULL)))
+      {
+        g_string_append (text,
+                         "\nA standard error is not known: the residuals that it is of are 0, or so small "
+                         "beside others that\nrounding leaves too few digits.\n");
+        break;
+      }
+  if (self->df_model > 0 && isnan (self->f_statistic))
     g_string_append (text,
                      "\nF is not known: the errors of the estimates depend on each other, or so nearly that "
                      "their\ncovariance has too few digits.\n");
@@ -169,10 +183,10 @@ append_reason (GString *text, const AprRegressionStatistics *self)
  * @self: statistics
  *
  * Writes a table of the terms, with their intervals of 95 %, and the numbers that describe the fit, for people to
- * read. What is not known is “NA”, and what is infinite `Inf` or `-Inf`. Of a robust F that has too few digits, it says
- * so. A warning follows where rounding spoils the
- * predictions ([property@Apr.RegressionStatistics:prediction-rounding]). Of an object that does not come from a model,
- * it says that there are no statistics.
+ * read. What is not known is “NA”, and what is infinite `Inf` or `-Inf`. Of a robust standard error or F that
+ * has too few digits, it says so. A warning follows where rounding spoils the predictions
+ * ([property@Apr.RegressionStatistics:prediction-rounding]). Of an object that does not come from a model, it says that
+ * there are no statistics.
  *
  * Returns: (transfer full): the text, which ends with a line break
  *
