@@ -78,6 +78,10 @@ apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n
 /* What g' H g is more than for each g of the length 1 of which rounding leaves digits. */
 double apr_covariance_find_limit (const AprCovariance *self);
 
+/* @covariance, or 0 where it may be all rounding beside the variances of its row and column: the inverse is proven to
+ * 2^-55 of the root of their product. In other units rounding could be infinite. */
+double apr_covariance_trim (double covariance, double variance, double other_variance);
+
 /* The coefficient at a position, which is in @coefficients by term, before it was rounded. */
 AprDoubleDouble
 apr_covariance_get_estimate (const AprCovariance *self, AprTensor *coefficients, gsize position);

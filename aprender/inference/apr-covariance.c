@@ -225,6 +225,12 @@ apr_covariance_get_basis (const AprInference *inference, gboolean transposed, co
   return basis;
 }
 
+double
+apr_covariance_trim (double covariance, double variance, double other_variance)
+{
+  return fabs (covariance) < 0x1p-55 * sqrt (variance) * sqrt (other_variance) ? 0 : covariance;
+}
+
 void
 apr_covariance_describe (const AprCovariance *self,
                          const AprRun *run,
@@ -249,12 +255,13 @@ apr_covariance_describe (const AprCovariance *self,
       for (j = 0; j <= i && covariances != NULL; j++)
         {
           gsize other = inference->term[j];
-          gboolean known = !isnan (variance) && !isnan (standard_errors[other]);
+          double covariance = apr_covariance_trim (apr_double_doubles_get (matrix, i, j).high, variance,
+                                                   apr_double_doubles_get (matrix, j, j).high);
 
+          if (isnan (variance) || isnan (standard_errors[other]))
+            covariance = NAN;
           covariances[term * inference->n_terms + other] = covariances[other * inference->n_terms + term] =
-            known ? apr_scale_double (apr_double_doubles_get (matrix, i, j).high,
-                                      self->exponent - inference->scale[i] - inference->scale[j])
-                  : (double) NAN;
+            apr_scale_double (covariance, self->exponent - inference->scale[i] - inference->scale[j]);
         }
     }
   apr_double_doubles_free (&basis);

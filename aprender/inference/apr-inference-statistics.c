@@ -210,7 +210,10 @@ find_covariances (const AprInference *self, gsize target, double *standard_error
 
       for (j = 0; j <= i && covariances != NULL; j++)
         {
-          double factor = apr_dd_multiply_double (scaled_variance, self->inverse[apr_triangle (i, j)]).high;
+          double entry =
+            apr_covariance_trim (self->inverse[apr_triangle (i, j)], self->inverse[apr_triangle (i, i)],
+                                 self->inverse[apr_triangle (j, j)]);
+          double factor = apr_dd_multiply_double (scaled_variance, entry).high;
           double covariance =
             ldexp (factor, (int) CLAMP (exponent - self->scale[i] - self->scale[j], -5000, 5000));
 

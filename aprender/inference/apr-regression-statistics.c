@@ -32,10 +32,11 @@
  * variance σ² / w, and a sample of weight 0 does not count. With W the weights and Z = [1 | X], σ² is the residual sum
  * of squares divided by its degrees of freedom, and the covariance of the coefficients is σ² (Z'WZ)^-1. Tests and
  * intervals assume independent normal errors. All numbers come from the exact cross products of the data: sums of
- * squares, standard errors and covariances have a relative error below 2^-51, and robust errors one of about 1e-15, or
- * of up to 1e-30 times the largest variance inflation, and more where a leverage is near 1 or where the residuals that
- * an error is of are small beside others. Where these are 0, or so small that fewer than three digits may be right, the
- * robust error is NaN, and so is what depends on it.
+ * squares, standard errors and variances have a relative error below 2^-51, covariances one below 2^-51 of the product
+ * of both standard errors, where what is below 2^-55 of that is 0, and robust errors one of about 1e-15, or of up to
+ * 1e-30 times the largest variance inflation, and more where a leverage is near 1 or where the residuals that an error
+ * is of are small beside others. Where these are 0, or so small that fewer than three digits may be right, the robust
+ * error is NaN, and so is what depends on it.
  *
  * With the precision `DOUBLE` the cross products are rounded. Then the residual sum of squares is off by up to about
  * 2^-50 of the sums of squares of the target and of the terms b x of its predictions, all about their means, and

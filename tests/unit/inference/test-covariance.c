@@ -79,6 +79,32 @@ test_no_error (void)
   assert_close (element (errors, 1), sqrt (5.0 / 16), 1e-14);
 }
 
+/* By hand: with C = [242, -143; -143, 338] and the means m = [-11, 26], C^-1 m is [0, 1/13]. */
+static void
+test_zero (void)
+{
+  static const double x_values[] = { 0, 26, -22, 39, -11, 13, -11, 26, -11, 26 };
+  static const double sizes[] = { 1, 1e200 };
+  g_autoptr (AprTensor) x = matrix_new (5, 2, x_values);
+  gsize i;
+
+  g_test_summary ("A covariance of 0 is 0, in units in which what rounding makes of it is infinite too.");
+
+  for (i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      const double y_values[] = { 1 * sizes[i], 2 * sizes[i], 4 * sizes[i], 3 * sizes[i], 7 * sizes[i] };
+      g_autoptr (AprTensor) y = vector_new (5, y_values);
+      g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+      g_autoptr (AprRegressionStatistics) statistics = statistics_of (model, 0);
+      AprTensor *covariance = apr_regression_statistics_get_covariance (statistics);
+
+      g_assert_true (element (covariance, 1) == 0);
+      g_assert_true (element (covariance, 3) == 0);
+      g_assert_true (isinf (element (covariance, 0)) == (sizes[i] > 1));
+      g_assert_cmpfloat (element (covariance, 2), <, 0);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -86,6 +112,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/covariance/hidden-error", test_hidden_error);
   g_test_add_func ("/covariance/no-error", test_no_error);
+  g_test_add_func ("/covariance/zero", test_zero);
 
   return g_test_run ();
 }
