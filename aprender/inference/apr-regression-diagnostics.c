@@ -308,16 +308,28 @@ free_vectors (double **vectors)
 }
 
 /* A target less its residual, which is the sum of two numbers in the unit 2^@exponent, and may be much larger; NaN
- * where it is infinite. */
+ * where it is infinite. What the first sum rounds off is added to the rest, which is small beside the sum, so that the
+ * value is rounded once. */
 static double
 find_fitted (double y, double residual, double rest, int exponent)
 {
+  double scaled = ldexp (y, -exponent);
+  AprDoubleDouble sum;
+
   if (!isfinite (residual))
     return NAN;
-  if (isfinite (ldexp (residual, exponent)))
-    return y - ldexp (residual, exponent) - ldexp (rest, exponent);
 
-  return ldexp (ldexp (y, -exponent) - residual - rest, exponent);
+  if (ldexp (scaled, exponent) == y || !isfinite (ldexp (residual, exponent)))
+    y = scaled;
+  else
+    {
+      residual = ldexp (residual, exponent);
+      rest = ldexp (rest, exponent);
+      exponent = 0;
+    }
+  sum = apr_dd_two_sum (y, -residual);
+
+  return ldexp (isfinite (sum.high) ? sum.high + (sum.low - rest) : sum.high, exponent);
 }
 
 /* @y has one row for each sample, and @sample_weight is none or a vector. */
