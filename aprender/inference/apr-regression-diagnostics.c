@@ -43,8 +43,13 @@ struct _AprRegressionDiagnostics
  * ```
  *
  * They come from [method@Apr.LinearRegression.diagnose], and are those of one target. Weights are precision weights, as
- * in [class@Apr.RegressionStatistics]. The definitions are those of R's `influence.measures ()`. The relative error of
- * a leverage is below 2⁻³⁵, but for those below 2⁻¹⁰²², for which doubles have fewer digits.
+ * in [class@Apr.RegressionStatistics]. The definitions are those of R's `influence.measures ()`.
+ *
+ * The relative error of a leverage h is below 2⁻³⁵, but for those below 2⁻¹⁰²², for which doubles have fewer digits;
+ * most have one of about 10⁻¹⁵. That of a standardised residual r is up to h / (1 - h) times as large, that of Cook's
+ * distance up to (1 + h) / (1 - h) times, and that of a studentised residual, unless it is computed without the sample,
+ * df / (df - r²) times that of r. To these, that of a residual e is added, which errs by less than 2⁻⁵¹ of e or of the
+ * root of the residual sum of squares, whichever is larger; with weights, √w e does.
  *
  * ## Threads, memory and blocking
  *
@@ -214,8 +219,8 @@ find_sigma (const AprInference *self, gsize target, gint64 exponent)
 }
 
 /* Of the residual sum of squares, so much or less is left without an outlier. Times what its leverage lacks of 1, this
- * is below the second part: else rounding leaves some 36 bits of the difference of both, and solving anew takes as long
- * as all statistics. */
+ * is below the second part: else rounding mostly leaves 36 bits of the difference of both, and solving anew takes as
+ * long as all statistics. */
 #define OUTLIER 0x1p-7
 #define ROUNDED_OUTLIER 0x1p-16
 
