@@ -35,9 +35,9 @@ typedef struct
   gint exponent;
 } AprMetricMean;
 
-/* Checks the data, where errors call @y_true by @name; a target is to be set next. */
+/* Checks the data, where errors call @y_true and @y_pred by @names; a target is to be set next. */
 gboolean apr_metric_data_init (AprMetricData *data,
-                               const char *name,
+                               const char *const names[2],
                                AprTensor *y_true,
                                AprTensor *y_pred,
                                AprTensor *sample_weight,
@@ -52,7 +52,7 @@ apr_metric_compute (const AprMetricData *data, AprMetric metric, AprDoubleDouble
 /* The variance of the target, by weight. */
 AprMetricMean apr_metric_get_variance (const AprMetricData *data);
 
-/* The mean of R² over the targets, of which errors speak as y. */
+/* The mean of R² over the targets, of which errors speak as y, and as of the model's predictions. */
 double apr_metric_score (AprTensor *y, AprTensor *predictions, AprTensor *sample_weight, GError **error);
 
 /* Of all targets. */

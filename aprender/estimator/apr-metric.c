@@ -139,7 +139,7 @@ check_weights (AprMetricData *data, GError **error)
 
 gboolean
 apr_metric_data_init (AprMetricData *data,
-                      const char *name,
+                      const char *const names[2],
                       AprTensor *y_true,
                       AprTensor *y_pred,
                       AprTensor *sample_weight,
@@ -150,8 +150,8 @@ apr_metric_data_init (AprMetricData *data,
 
   *data = (AprMetricData){ 0 };
   if (!check_shapes (y_true, y_pred, sample_weight, error) ||
-      !values_init (&data->y_true, y_true, name, error) ||
-      !values_init (&data->y_pred, y_pred, "y_pred", error))
+      !values_init (&data->y_true, y_true, names[0], error) ||
+      !values_init (&data->y_pred, y_pred, names[1], error))
     return FALSE;
 
   shape = apr_tensor_get_shape (y_true, &n_dims);

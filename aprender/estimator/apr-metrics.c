@@ -79,9 +79,13 @@ find_average (
   return TRUE;
 }
 
+/* What errors call the tensors. */
+static const char *const argument_names[] = { "y_true", "y_pred" };
+static const char *const score_names[] = { "y", "The prediction" };
+
 /* The plain mean over the targets. */
 static double
-average_named (const char *name,
+average_named (const char *const names[2],
                AprTensor *y_true,
                AprTensor *y_pred,
                AprTensor *sample_weight,
@@ -91,7 +95,7 @@ average_named (const char *name,
   AprMetricData data;
   double mean;
 
-  return apr_metric_data_init (&data, name, y_true, y_pred, sample_weight, error) &&
+  return apr_metric_data_init (&data, names, y_true, y_pred, sample_weight, error) &&
              find_average (&data, metric, APR_MULTIOUTPUT_UNIFORM_AVERAGE, &mean, error)
          ? mean
          : 0;
@@ -100,13 +104,13 @@ average_named (const char *name,
 static double
 average (AprTensor *y_true, AprTensor *y_pred, AprTensor *sample_weight, AprMetric metric, GError **error)
 {
-  return average_named ("y_true", y_true, y_pred, sample_weight, metric, error);
+  return average_named (argument_names, y_true, y_pred, sample_weight, metric, error);
 }
 
 double
 apr_metric_score (AprTensor *y, AprTensor *predictions, AprTensor *sample_weight, GError **error)
 {
-  return average_named ("y", y, predictions, sample_weight, APR_METRIC_R2, error);
+  return average_named (score_names, y, predictions, sample_weight, APR_METRIC_R2, error);
 }
 
 /**
@@ -334,7 +338,7 @@ apr_compute_metric (AprMetric metric,
   g_return_val_if_fail (y_true != NULL, NULL);
   g_return_val_if_fail (y_pred != NULL, NULL);
 
-  if (!apr_metric_data_init (&data, "y_true", y_true, y_pred, sample_weight, error))
+  if (!apr_metric_data_init (&data, argument_names, y_true, y_pred, sample_weight, error))
     return NULL;
   if (multioutput != APR_MULTIOUTPUT_RAW_VALUES)
     {
@@ -477,7 +481,7 @@ apr_max_error (AprTensor *y_true, AprTensor *y_pred, GError **error)
   g_return_val_if_fail (y_true != NULL, 0);
   g_return_val_if_fail (y_pred != NULL, 0);
 
-  return apr_metric_data_init (&data, "y_true", y_true, y_pred, NULL, error)
+  return apr_metric_data_init (&data, argument_names, y_true, y_pred, NULL, error)
          ? apr_metric_get_max_error (&data)
          : 0;
 }

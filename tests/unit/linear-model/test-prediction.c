@@ -297,6 +297,25 @@ test_one_overflow (void)
 }
 
 static void
+test_score_overflow (void)
+{
+  const double large = 1e308;
+  const double x_values[] = { 1, 10 }, y_values[] = { 1, 2 };
+  g_autoptr (AprTensor) one = matrix_new (1, 1, &(const double){ 1 });
+  g_autoptr (AprTensor) target = vector_new (1, &large);
+  g_autoptr (AprTensor) x = matrix_new (2, 1, x_values);
+  g_autoptr (AprTensor) y = vector_new (2, y_values);
+  g_autoptr (AprLinearRegression) model = fitted_new (one, target, NULL, FALSE);
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("Predictions that are too large to be scored are called what they are.");
+
+  g_assert_cmpfloat (apr_estimator_score (APR_ESTIMATOR (model), x, y, NULL, &error), ==, 0);
+  g_assert_error (error, APR_ERROR, APR_ERROR_NOT_FINITE);
+  g_assert_cmpstr (error->message, ==, "The prediction has an infinity at row 1 (counted from 0)");
+}
+
+static void
 test_overflow (void)
 {
   const AprPredictionKernel *const *kernels = apr_prediction_kernels ();
@@ -600,6 +619,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/prediction/environment", test_environment);
   g_test_add_func ("/prediction/one", test_one);
   g_test_add_func ("/prediction/one/overflow", test_one_overflow);
+  g_test_add_func ("/prediction/score-overflow", test_score_overflow);
   g_test_add_func ("/prediction/one/errors", test_one_errors);
   g_test_add_func ("/prediction/one/leave", test_leave);
   g_test_add_func ("/prediction/into", test_into);
