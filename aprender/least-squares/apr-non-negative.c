@@ -20,6 +20,14 @@
 #define FIRST_BITS 56
 #define MAX_BITS 4096
 
+/* By how much a feature alone would reduce the sum of squares: fraction 2^exponent, with the fraction below 1 and not
+ * below 1/2. */
+typedef struct
+{
+  double fraction;
+  gint64 exponent;
+} Gain;
+
 typedef struct
 {
   const AprProducts *products; /* (unowned) */
@@ -32,6 +40,7 @@ typedef struct
   AprLongCoefficients
     values;         /* (owned) the coefficients of the passive features, which may be beyond any double */
   int *signs;       /* (owned) of the gradients of the others: 0 where it cannot be proven */
+  Gain *gains;      /* (owned) where these are positive */
   gboolean certain; /* the coefficients are */
   gboolean any_dependent; /* some features depended on passive ones */
 } Search;
@@ -45,6 +54,7 @@ search_clear (Search *self)
   apr_integers_free (self->values.significands, self->values.n);
   g_free (self->values.exponents);
   g_clear_pointer (&self->signs, g_free);
+  g_clear_pointer (&self->gains, g_free);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Search, search_clear)
@@ -108,6 +118,23 @@ solve_passive (Search *self, gint64 bits, AprRun *run)
     self->certain = apr_normal_equations_solve (&equations, &values, &part);
 }
 
+/* The square of a gradient by that of its feature. */
+static Gain
+get_gain (const mpz_t gradient, gint64 unit, const mpz_t square)
+{
+  signed long exponent;
+  signed long square_exponent;
+  double fraction = mpz_get_d_2exp (&exponent, gradient);
+  double square_fraction = mpz_get_d_2exp (&square_exponent, square);
+  Gain gain;
+  int shift;
+
+  gain.fraction = frexp (fraction * fraction / square_fraction, &shift);
+  gain.exponent = 2 * (exponent + unit) - square_exponent + shift;
+
+  return gain;
+}
+
 /* Finds the signs of the gradients, in whole numbers, with a bound on what the values err by. Returns whether all are
  * certain. */
 static gboolean
@@ -154,6 +181,11 @@ find_signs (Search *self, const AprRun *run)
       /* The error is less than this. */
       if (mpz_cmpabs (gradient, doubt) >= 0)
         self->signs[i] = mpz_sgn (gradient);
+      if (self->signs[i] > 0)
+        {
+          apr_products_get_integer (products, i, i, term);
+          self->gains[i] = get_gain (gradient, unit, term);
+        }
       all = all && self->signs[i] != 0;
     }
 
@@ -305,6 +337,25 @@ move_point (Search *search, Point *self)
   return stopped;
 }
 
+/* The feature that is to be added, or the number of features where there is none. The first that would do, instead of
+ * that with the largest gain, may take thousands of steps where features are of very different scale. */
+static gsize
+find_best (const Search *self)
+{
+  gsize p = self->products->n_features;
+  gsize best = p;
+  gsize i;
+
+  for (i = 0; i < p; i++)
+    if (self->signs[i] > 0 && !self->blocked[i] &&
+        (best == p || self->gains[i].exponent > self->gains[best].exponent ||
+         (self->gains[i].exponent == self->gains[best].exponent &&
+          self->gains[i].fraction > self->gains[best].fraction)))
+      best = i;
+
+  return best;
+}
+
 /* Starts from an empty passive set and adds one feature at a time; a coefficient that would become negative on the way
  * to the new solution stays 0. */
 static void
@@ -323,12 +374,10 @@ add_one_by_one (Search *self, AprRun *run)
       evaluate (self, run);
       if (apr_run_is_cancelled (run))
         return;
-      for (i = 0; i < p && (self->signs[i] <= 0 || self->blocked[i]); i++)
-        ;
-      if (i == p)
+      added = find_best (self);
+      if (added == p)
         return;
-      self->passive[i] = TRUE;
-      added = i;
+      self->passive[added] = TRUE;
 
       do
         {
@@ -426,6 +475,7 @@ apr_non_negative_solve (const AprProducts *products,
   search.passive = g_new (gboolean, p);
   search.values = (AprLongCoefficients){ p, 0, apr_integers_new (p), g_new0 (gint64, p) };
   search.signs = g_new0 (int, p);
+  search.gains = g_new0 (Gain, p);
   for (;;)
     {
       certain = find_coefficients (&search, start, &rest);

@@ -194,6 +194,55 @@ test_dependent (void)
   g_assert_false (answer.correctly_rounded);
 }
 
+#define MAX_REPORTS 15000
+
+typedef struct
+{
+  guint n;
+  GCancellable *cancellable; /* (unowned) */
+} Reports;
+
+static void
+count (double fraction, gpointer user_data)
+{
+  Reports *reports = user_data;
+
+  if (++reports->n > MAX_REPORTS)
+    g_cancellable_cancel (reports->cancellable);
+}
+
+/* Of entries of very different scale, exchanging features with a wrong sign does not end. Adding the feature that
+ * reduces the sum of squares most takes 3,200 reports of progress, and adding the first that does above 20,000. */
+static void
+test_scales (void)
+{
+  const AprLeastSquaresOptions options = {
+    .alpha = 0.5, .positive = TRUE, .data_dtype = APR_DTYPE_F64, .dtype = APR_DTYPE_F64
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (21);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_auto (Data) data = { 0 };
+  g_auto (AprLeastSquares) answer = { 0 };
+  g_autoptr (AprExactSums) sums = NULL;
+  g_autoptr (GError) error = NULL;
+  Reports reports = { 0, cancellable };
+  const AprRun run = { .cancellable = cancellable, .progress = count, .progress_data = &reports };
+  gsize i;
+
+  data_init (&data, 10, 30, FALSE);
+  for (i = 0; i < 10 * 30; i++)
+    {
+      data.x[i] = g_rand_double_range (rand, -1, 1);
+      data.x[i] = ldexp (data.x[i], g_rand_int_range (rand, -900, 900));
+    }
+  for (i = 0; i < 10; i++)
+    data.y[i] = g_rand_double_range (rand, -1, 1);
+  sums = sum (&data);
+  g_assert_true (apr_least_squares_solve (&answer, sums, &options, &run, &error));
+  g_assert_no_error (error);
+  g_assert_true (answer.correctly_rounded);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -203,6 +252,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/non-negative/least-gradient", test_least_gradient);
   g_test_add_func ("/non-negative/constant", test_constant);
   g_test_add_func ("/non-negative/dependent", test_dependent);
+  g_test_add_func ("/non-negative/scales", test_scales);
 
   return g_test_run ();
 }
