@@ -21,6 +21,7 @@ typedef struct
   gsize target;
   AprDoubleDoubles scores; /* (owned) n x n, symmetric */
   double rounding;         /* of the scores, relative to the largest of them */
+  double squares;          /* the residual sum of squares, in units of H 2^exponent */
   AprDoubleDouble factor;
   gint64 exponent;  /* even */
   gboolean unknown; /* there are no degrees of freedom, or sums are rounded too much */

@@ -435,6 +435,7 @@ apr_covariance_init_robust (AprCovariance *self,
   gboolean any;
   gint64 shift = 0;
   gint64 exponent;
+  mpf_t squares;
   mpz_t entry;
   gsize i;
 
@@ -478,6 +479,10 @@ apr_covariance_init_robust (AprCovariance *self,
                                   (AprDoubleDouble){ (double) inference->df_residual, 0 });
   self->exponent =
     2 * (exponent + scores.exponent - (gint64) inference->exponent) + shift + apr_design_get_exponent (&sums);
+  mpf_init2 (squares, APR_INFERENCE_PRECISION);
+  mpf_mul (squares, inference->residuals[target], inference->weight);
+  self->squares = apr_inference_to_double (squares, -self->exponent);
+  mpf_clear (squares);
 
   return !apr_run_set_error_if_cancelled (run, error);
 }

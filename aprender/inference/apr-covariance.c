@@ -145,10 +145,12 @@ apr_covariance_transform (const AprCovariance *self, AprDoubleDoubles g, gsize n
   return result;
 }
 
-/* H is off by no more than the rounding of the scores times the largest entry of its diagonal. So a variance that is
- * above so many times that is right to 2^-10, and most are far better: the rounding is a bound for the worst of terms.
- * Residuals that err by 2^-52 of their root mean square leave no more of smaller ones. */
+/* The root of g' H g errs in two ways, for g of the length 1: H is off by no more than the rounding of the scores times
+ * the largest entry of its diagonal; and a residual times the root of its weight errs by less than 2^-51 of the root of
+ * the residual sum of squares, so that the sum of squares does too. A variance that is so many times as large as the
+ * first, and its square times as the second, is right to about 2^-9. Most are far better, as both bound the worst. */
 #define MARGIN 0x1p10
+#define RESIDUALS_ROUNDING 0x1p-102
 
 double
 apr_covariance_find_limit (const AprCovariance *self)
@@ -156,10 +158,14 @@ apr_covariance_find_limit (const AprCovariance *self)
   double largest = 0;
   gsize i;
 
-  for (i = 0; i < self->inference->n && self->scores.high != NULL; i++)
+  if (self->scores.high == NULL)
+    return 0;
+
+  for (i = 0; i < self->inference->n; i++)
     largest = fmax (largest, apr_double_doubles_get (self->scores, i, i).high);
 
-  return MARGIN * self->rounding * largest * self->factor.high;
+  return fmax (MARGIN * self->rounding * largest * self->factor.high,
+               MARGIN * MARGIN * RESIDUALS_ROUNDING * self->squares);
 }
 
 /* Entry @i of the diagonal of @matrix = G' H G, or NaN where it is below the limit. */

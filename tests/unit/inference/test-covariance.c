@@ -79,6 +79,26 @@ test_no_error (void)
   assert_close (element (errors, 1), sqrt (5.0 / 16), 1e-14);
 }
 
+/* The exact residuals of the first two samples are some 10^-223, as their sum with weights and that of the third is 0,
+ * and so are the standard errors: what rounding leaves is far below the root mean square of all, but far above that. */
+static void
+test_heavy (void)
+{
+  static const double x_values[] = { 1, 4, 8 }, y_values[] = { 3, -1, 1e77 }, weights[] = { 1e300, 1e300, 1 };
+  g_autoptr (AprTensor) x = matrix_new (3, 1, x_values);
+  g_autoptr (AprTensor) y = vector_new (3, y_values);
+  g_autoptr (AprTensor) sample_weight = vector_new (3, weights);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, sample_weight);
+  GError *error = NULL;
+  g_autoptr (AprRegressionStatistics) statistics = apr_linear_regression_get_robust_statistics (
+    model, x, y, sample_weight, APR_COVARIANCE_HC0, 0, NULL, &error);
+  gsize i;
+
+  g_assert_no_error (error);
+  for (i = 0; i < 2; i++)
+    g_assert_true (isnan (element (apr_regression_statistics_get_standard_errors (statistics), i)));
+}
+
 /* By hand: with C = [242, -143; -143, 338] and the means m = [-11, 26], C^-1 m is [0, 1/13]. */
 static void
 test_zero (void)
@@ -112,6 +132,7 @@ main (int argc, char *argv[])
 
   g_test_add_func ("/covariance/hidden-error", test_hidden_error);
   g_test_add_func ("/covariance/no-error", test_no_error);
+  g_test_add_func ("/covariance/heavy", test_heavy);
   g_test_add_func ("/covariance/zero", test_zero);
 
   return g_test_run ();
