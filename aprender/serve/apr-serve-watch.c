@@ -31,6 +31,7 @@ typedef struct
   gboolean stale;
   gboolean gone;
   gint queued; /* (atomic) whether it waits for the loader */
+  gint denied; /* (atomic) whether it could not be loaded for lack of permission */
 } Watched;
 
 struct _AprServeWatch
@@ -80,6 +81,7 @@ reload (Watched *self)
   g_autofree char *old_form = describe (before);
   g_autofree char *form = describe (model);
 
+  g_atomic_int_set (&self->denied, g_error_matches (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED));
   if (succeeded)
     apr_serve_log (G_LOG_LEVEL_INFO, "reloaded", "model", model->name, "version", model->version, NULL);
   if (succeeded && !have_same_features (before, model))
@@ -102,6 +104,10 @@ load (gpointer data, gpointer user_data)
   g_atomic_int_set (&watched->queued, FALSE);
   g_cancellable_push_current (self->cancellable);
   reload (watched);
+  /* It may have been allowed before that was noted. */
+  if (g_atomic_int_get (&watched->denied) &&
+      access (apr_serve_models_get_path (watched->models, watched->index), R_OK) == 0)
+    reload (watched);
   g_cancellable_pop_current (self->cancellable);
 }
 
@@ -143,7 +149,7 @@ is_complete (const Watched *self, const struct inotify_event *event)
 
   /* Who was not allowed to read it may be now. */
   if ((event->mask & IN_ATTRIB) != 0)
-    return is_replaced (self);
+    return g_atomic_int_get (&self->denied);
 
   /* Whoever creates a file writes it next, but a link is there at once. */
   return (event->mask & IN_CREATE) == 0 ||

@@ -3,6 +3,7 @@
 """`aprender serve` while its models' files are replaced."""
 
 import contextlib
+import ctypes
 import os
 import resource
 import shutil
@@ -185,11 +186,36 @@ def test_folder_is_replaced(folder):
         assert program.ask_json('GET', '/models')[1]['models'][0]['version'] == '6'
 
 
+def test_written_in_place(folder):
+    """A file whose mode is set while it is written is not loaded before it is closed."""
+    path = make(folder)
+    marker = make(folder, 'marker')
+    with Server(path, marker) as program:
+        for n, size in enumerate((0, len(server.model_bytes()) - 16), 2):
+            data = server.model_bytes(intercept=n)
+            with open(path, 'wb') as file:
+                # As a program that reserves the room first.
+                file.truncate(len(data))
+                file.write(data[:size])
+                file.flush()
+                os.fchmod(file.fileno(), 0o600 + n)
+                # One thread loads what has changed in turn.
+                write_model(marker)
+                program.wait_for(rf'message=reloaded model=marker version={n}$')
+                assert sum('model=plane' in line for line in program.log) == n - 1, program.log
+                file.write(data[size:])
+            program.wait_for(rf'message=reloaded model=plane version={n}$')
+
+
+def drop_capabilities():
+    """Has the next program that is run as root obey the modes of files, too: prctl (PR_SET_SECUREBITS, SECBIT_NOROOT)."""
+    ctypes.CDLL(None).prctl(28, 1)
+
+
 def test_read_later(folder):
     """A file that nobody may read is loaded when that has changed."""
     path = make(folder)
-    os.chmod(folder, 0o755)
-    with Server(path, preexec_fn=lambda: os.geteuid() == 0 and os.setuid(65534)) as program:
+    with Server(path, preexec_fn=drop_capabilities) as program:
         new = make(folder, 'new', intercept=1)
         os.chmod(new, 0)
         os.rename(new, path)
@@ -222,4 +248,5 @@ def test_folder_is_gone(folder):
 
 
 server.run([test_other_features, test_replaced, test_links, test_broken, test_no_file, test_signal, test_under_load,
-            test_no_more_files, test_read_later, test_folder_is_gone, test_folder_is_replaced])
+            test_no_more_files, test_written_in_place, test_read_later,
+            test_folder_is_gone, test_folder_is_replaced])
