@@ -147,7 +147,7 @@ is_complete (const Watched *self, const struct inotify_event *event)
 {
   struct stat status;
 
-  /* Who was not allowed to read it may be now. */
+  /* Who was not allowed to read it may be now. Otherwise it may be half-written. */
   if ((event->mask & IN_ATTRIB) != 0)
     return g_atomic_int_get (&self->denied);
 
@@ -226,18 +226,20 @@ stop_watching (AprServeWatch *self)
   close (self->fd);
 }
 
-/* Begins anew with the folders that have these names now. */
+/* Begins anew with the folders that have these names now, or goes on with what there is where that fails. */
 static void
 watch_folders (AprServeWatch *self)
 {
-  int code;
+  int fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
+  int code = errno;
   guint i;
 
-  stop_watching (self);
-  self->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
-  code = errno;
-  if (self->fd >= 0)
-    self->source = g_unix_fd_add (self->fd, G_IO_IN, changed, self);
+  if (fd >= 0)
+    {
+      stop_watching (self);
+      self->fd = fd;
+      self->source = g_unix_fd_add (fd, G_IO_IN, changed, self);
+    }
   for (i = 0; i < self->files->len; i++)
     {
       Watched *watched = g_ptr_array_index (self->files, i);

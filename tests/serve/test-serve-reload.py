@@ -238,6 +238,19 @@ def test_no_more_files(folder):
         assert program.predict([1, 2, 3]) == 12.5 + n
 
 
+def test_no_files_at_all(folder):
+    """A server that may open no file when it is to watch the folders anew goes on as it did."""
+    path = make(folder)
+    with Server(path) as program:
+        limits = resource.prlimit(program.process.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(program.process.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
+        program.process.send_signal(signal.SIGHUP)
+        program.wait_for('level=warning message="the new file cannot be loaded.*Too many open files')
+        resource.prlimit(program.process.pid, resource.RLIMIT_NOFILE, limits)
+        write_model(path, intercept=1)
+        wait_for_prediction(program, 13.5)
+
+
 def test_folder_is_gone(folder):
     """A folder that is removed takes nothing from who is served."""
     inner = os.path.join(folder, 'inner')
@@ -248,5 +261,5 @@ def test_folder_is_gone(folder):
 
 
 server.run([test_other_features, test_replaced, test_links, test_broken, test_no_file, test_signal, test_under_load,
-            test_no_more_files, test_written_in_place, test_read_later,
+            test_no_more_files, test_no_files_at_all, test_written_in_place, test_read_later,
             test_folder_is_gone, test_folder_is_replaced])
