@@ -42,10 +42,10 @@ apr_serve_connections_free (AprServeConnections *self)
 }
 
 void
-apr_serve_connections_expect (AprServeConnections *self)
+apr_serve_connections_expect (AprServeConnections *self, gssize n)
 {
   g_mutex_lock (&self->lock);
-  self->n_expected++;
+  self->n_expected += n;
   g_mutex_unlock (&self->lock);
 }
 
@@ -73,13 +73,13 @@ apr_serve_connections_remove (AprServeConnections *self, AprServeConnection *con
   g_mutex_unlock (&self->lock);
 }
 
-guint
+gsize
 apr_serve_connections_count (AprServeConnections *self)
 {
-  guint n;
+  gsize n;
 
   g_mutex_lock (&self->lock);
-  n = g_hash_table_size (self->open);
+  n = g_hash_table_size (self->open) + (gsize) MAX (self->n_expected, 0);
   g_mutex_unlock (&self->lock);
 
   return n;

@@ -19,13 +19,15 @@ typedef struct
 AprServeConnections *apr_serve_connections_new (void);
 void apr_serve_connections_free (AprServeConnections *self);
 
-/* Counts a connection that is about to be given to libmicrohttpd, until it is added. */
-void apr_serve_connections_expect (AprServeConnections *self);
+/* Counts @n connections that are about to be given to libmicrohttpd, until they are added; -1 takes one back. */
+void apr_serve_connections_expect (AprServeConnections *self, gssize n);
 
 /* Returns: (transfer none): the connection, which is there until it is removed. */
 AprServeConnection *apr_serve_connections_add (AprServeConnections *self, int fd, gint64 deadline);
 void apr_serve_connections_remove (AprServeConnections *self, AprServeConnection *connection);
-guint apr_serve_connections_count (AprServeConnections *self);
+
+/* Those that are expected count, too. */
+gsize apr_serve_connections_count (AprServeConnections *self);
 
 /* Closes some of the connections whose time is over: @timeout seconds, which those are told who wait for an answer.
  * Returns whether there may be more. */

@@ -459,8 +459,9 @@ static void
 hand_over (
   AprServeServer *self, struct MHD_Daemon *daemon, int fd, const struct sockaddr *address, socklen_t size)
 {
-  apr_serve_connections_expect (self->connections);
-  MHD_add_connection (daemon, fd, address, size);
+  apr_serve_connections_expect (self->connections, 1);
+  if (MHD_add_connection (daemon, fd, address, size) != MHD_YES)
+    apr_serve_connections_expect (self->connections, -1);
 }
 
 /* Returns whether there may be more connections. */

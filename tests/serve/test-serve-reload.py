@@ -238,6 +238,28 @@ def test_no_more_files(folder):
         assert program.predict([1, 2, 3]) == 12.5 + n
 
 
+def test_no_more_files_for_bodies(folder):
+    """Nor are more connections accepted than there may be while what came on others keeps all threads busy."""
+    body = b'{"features":[' + b','.join([b'[1.25,2.125,3.0625]'] * 3000) + b']}'
+    request = b'POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n' % len(body) + body
+    path = make(folder)
+    with Server(path, '--threads', '16', '--timeout', '300', listen=f'unix:{folder}/socket',
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))) as program:
+        with contextlib.ExitStack() as stack:
+            # All of them wait when the program goes on, or as many as may.
+            program.process.send_signal(signal.SIGSTOP)
+            with contextlib.suppress(BlockingIOError):
+                for _ in range(600):
+                    connection = stack.enter_context(program.connect())
+                    connection.setblocking(False)
+                    connection.send(request)
+            program.process.send_signal(signal.SIGCONT)
+            for n in range(2, 30):
+                write_model(path, intercept=n)
+                program.wait_for(rf'message=reloaded model=plane version={n}$')
+        assert program.predict([1, 2, 3]) == 12.5 + n
+
+
 def test_no_files_at_all(folder):
     """A server that may open no file when it is to watch the folders anew goes on as it did."""
     path = make(folder)
@@ -261,5 +283,5 @@ def test_folder_is_gone(folder):
 
 
 server.run([test_other_features, test_replaced, test_links, test_broken, test_no_file, test_signal, test_under_load,
-            test_no_more_files, test_no_files_at_all, test_written_in_place, test_read_later,
+            test_no_more_files, test_no_more_files_for_bodies, test_no_files_at_all, test_written_in_place, test_read_later,
             test_folder_is_gone, test_folder_is_replaced])
