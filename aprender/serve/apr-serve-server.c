@@ -255,7 +255,7 @@ reserve (AprServeServer *self, Request *request, gsize size)
 
   if (size <= request->capacity)
     return TRUE;
-  capacity = MIN (MAX (capacity, 1024), self->limits.max_body);
+  capacity = MIN (MAX (capacity, 1024), size <= LONG ? LONG : self->limits.max_body);
   if (__atomic_add_fetch (&self->n_bytes, (gssize) (capacity - request->capacity), __ATOMIC_RELAXED) <=
         get_limit (self) ||
       size <= LONG)

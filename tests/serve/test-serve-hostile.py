@@ -192,6 +192,24 @@ def test_busy(folder):
         assert program.predict([1, 2, 3]) == 13
 
 
+def test_short_bodies(folder):
+    """A short body takes no more room than the longest short one, in whatever parts it comes."""
+    options = ['--max-body', '131072', '--timeout', '300']
+    with Server(make(folder), *options, listen=f'unix:{folder}/socket') as program, contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(program.connect()) for _ in range(20)]
+        for connection in connections:
+            connection.sendall(request(['Content-Length: 65536']))
+        # The most where room doubles: 32 * 2025 is just too little.
+        for size in 32 * [2025] + [735]:
+            for connection in connections:
+                wait_until_read(connection)
+                connection.sendall(b' ' * size)
+        for connection in connections:
+            wait_until_read(connection)
+        # Room for 16 of the longest is more than 20 short ones and one of the longest take.
+        assert program.ask('POST', '/predict', b' ' * 131072)[0] == 400
+
+
 def test_unread_pages(folder):
     """However many ask what a model is and do not read it: these answers are the same bytes, and leave room for others."""
     path = os.path.join(folder, 'long.safetensors')
@@ -414,5 +432,5 @@ def test_stop_among_refusals(folder):
 
 
 server.run([test_lengths, test_request_ends, test_targets, test_nothing_behind_a_nul, test_refused_bodies,
-            test_long_answers, test_busy, test_unread_pages, test_chunked_bomb, test_slow_clients, test_many_connections, test_bodies,
-            test_long_bodies, test_broken_http, test_pipelined, test_stop, test_stop_among_refusals])
+            test_long_answers, test_busy, test_short_bodies, test_unread_pages, test_chunked_bomb, test_slow_clients,
+            test_many_connections, test_bodies, test_long_bodies, test_broken_http, test_pipelined, test_stop, test_stop_among_refusals])
