@@ -449,9 +449,8 @@ count_connections (guint n_threads)
   limit.rlim_cur = limit.rlim_max;
   setrlimit (RLIMIT_NOFILE, &limit);
   getrlimit (RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = MIN (limit.rlim_cur, 65536);
 
-  return limit.rlim_cur > n_others + N_OTHER_FILES ? (guint) (limit.rlim_cur - n_others) : N_OTHER_FILES;
+  return (guint) MIN (MAX (limit.rlim_cur, n_others + N_OTHER_FILES) - n_others, 65536);
 }
 
 /* Gives a connection to libmicrohttpd, which closes it if that fails. */
