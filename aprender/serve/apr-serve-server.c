@@ -653,14 +653,16 @@ wait_for_threads (AprServeServer *self, gint64 deadline)
       const struct sockaddr address = { .sa_family = AF_UNIX };
       int pair[2];
       GPollFD polled = { .events = G_IO_IN };
+      gint64 left;
 
       if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
         return;
       shutdown (pair[1], SHUT_WR);
       hand_over (self, g_ptr_array_index (self->daemons, i), pair[0], &address, sizeof address.sa_family);
       polled.fd = pair[1];
-      while (g_poll (&polled, 1, (int) (MAX (deadline - g_get_monotonic_time (), 0) / 1000)) < 0)
-        ;
+      do
+        left = MAX (deadline - g_get_monotonic_time (), 0) / 1000;
+      while (g_poll (&polled, 1, (int) MIN (left, G_MAXINT)) < 0);
       close (pair[1]);
     }
 }
