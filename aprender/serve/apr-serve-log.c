@@ -80,28 +80,34 @@ write_to_journal (GLogLevelFlags level, const Pair *pairs, guint n_pairs)
     g_free (keys[i]);
 }
 
-/* Those of several threads do not mix. Gives up after PATIENCE, and at once where the text before was given up. */
+/* Those of several threads do not mix. Gives up after PATIENCE, and at once where the line before was given up. */
 static void
-write_text (const char *text, gsize size)
+write_text (GString *line)
 {
   static GMutex lock;
   static gboolean is_stuck;
+  static gboolean is_cut; /* the last that was begun is not whole */
+  gsize n_written = 0;
   GPollFD polled = { .fd = STDERR_FILENO, .events = G_IO_OUT };
   int ready = 1;
   gssize n = 0;
 
   g_mutex_lock (&lock);
-  while (size > 0 && n >= 0 && ready != 0)
+  if (is_cut)
+    g_string_prepend_c (line, '\n');
+  while (n_written < line->len && n >= 0 && ready != 0)
     {
       ready = g_poll (&polled, 1, is_stuck ? 0 : PATIENCE);
-      is_stuck = ready == 0;
+      if (ready >= 0)
+        is_stuck = ready == 0;
       if (ready <= 0)
         continue;
       /* There is room for so much. */
-      n = write (STDERR_FILENO, text, MIN (size, PIPE_BUF));
-      text += MAX (n, 0);
-      size -= (gsize) MAX (n, 0);
+      n = write (STDERR_FILENO, line->str + n_written, MIN (line->len - n_written, PIPE_BUF));
+      n_written += (gsize) MAX (n, 0);
     }
+  if (n_written > 0)
+    is_cut = n_written < line->len;
   g_mutex_unlock (&lock);
 }
 
@@ -116,7 +122,7 @@ write_line (GLogLevelFlags level, const Pair *pairs, guint n_pairs)
                           get_level_name (level));
   append_pairs (line, pairs, n_pairs);
   g_string_append_c (line, '\n');
-  write_text (line->str, line->len);
+  write_text (line);
 }
 
 void

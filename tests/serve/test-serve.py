@@ -132,19 +132,44 @@ def test_nobody_reads_the_log(folder):
         wait_until(lambda: process.poll() is not None or b'"version":"2"' in ask_local(path, b'/models'))
 
 
+@contextlib.contextmanager
+def logging_to_pipe(models, path, env=None):
+    """A program whose log goes to a pipe that holds little, and the end of it that nobody reads yet."""
+    command = [server.TOOL, 'serve', *models, '--listen', f'unix:{path}']
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    with open(reading, encoding='utf-8') as log, open(writing, 'wb') as error:
+        with ending(subprocess.Popen(command, stderr=error, env=dict(os.environ, **(env or {})))) as process:
+            error.close()
+            yield process, log
+
+
 def test_nobody_empties_the_log(folder):
     """A server ends when it is told to, though whoever has its log does not read it."""
     path, model = os.path.join(folder, 'socket'), make(folder)
     # More lines than a pipe holds.
     models = [f'model-{n}-{"x" * 100}={model}' for n in range(1000)]
-    command = [server.TOOL, 'serve', *models, '--listen', f'unix:{path}']
-    with ending(subprocess.Popen(command, stderr=subprocess.PIPE, encoding='utf-8')) as process:
-        fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
+    with logging_to_pipe(models, path) as (process, log):
         wait_until(lambda: os.path.exists(path))
         process.terminate()
         process.wait(timeout=server.PATIENCE)
-        for line in process.stderr:
+        for line in log:
             assert re.fullmatch('time=.* message=loaded .*\n', line), line
+
+
+def test_line_that_is_cut(folder):
+    """A line of which the end was given up takes no other with it."""
+    address = os.path.join(folder, 'notify')
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(address)
+        manager.settimeout(server.PATIENCE)
+        models = ['x' * 5000 + f'={make(folder)}']
+        with logging_to_pipe(models, os.path.join(folder, 'socket'), env={'NOTIFY_SOCKET': address}) as (process, log):
+            assert manager.recv(100) == b'READY=1'
+            assert os.read(log.fileno(), 8192).endswith(b'xxx')
+            process.terminate()
+            process.wait(timeout=server.PATIENCE)
+            assert re.fullmatch('\ntime=.* message=stopping\n', rest := log.read()), rest
 
 
 def activate(folder, passed):
@@ -453,6 +478,6 @@ if sys.argv[1:2] == ['take-journal']:
     take_journal(sys.argv[2])
     sys.exit()
 server.run([test_realizar, test_errors, test_query_and_encoding, test_keep_alive, test_unix_socket, test_closed_files,
-            test_nobody_reads_the_log, test_nobody_empties_the_log, test_socket_activation,
+            test_nobody_reads_the_log, test_nobody_empties_the_log, test_line_that_is_cut, test_socket_activation,
             test_socket_that_does_not_listen, test_notify, test_journal, test_units, test_threads, test_usage, test_names,
             test_interval, test_safetensors, test_metrics, test_page, test_token, test_exposed])
