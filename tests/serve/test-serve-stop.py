@@ -153,12 +153,12 @@ def test_time_is_over(folder, listen):
 def test_next_server(folder, listen):
     """While requests are waited for, new clients are refused rather than left without an answer, and another server can
     listen at the same place, which the first one leaves to it."""
-    with Server(make(folder), listen=listen) as program, program.connect() as waiting:
+    with Server(make(folder), '--timeout', '300', listen=listen) as program, program.connect() as waiting:
         ask(waiting)
         waiting.sendall(REQUEST[:-1])
         program.process.send_signal(signal.SIGTERM)
         deadline = time.monotonic() + server.PATIENCE
-        with contextlib.suppress(ConnectionRefusedError, FileNotFoundError):
+        with contextlib.suppress(ConnectionRefusedError, ConnectionResetError, FileNotFoundError):
             while time.monotonic() < deadline:
                 program.connect().close()
                 time.sleep(0.001)
@@ -185,8 +185,7 @@ def test_replaced_socket(folder):
 def test_second_signal(folder, listen):
     """Whoever does not want to wait for the requests that have come says so again."""
     for numbers in (signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM), (signal.SIGTERM, signal.SIGINT):
-        program = Server(make(folder), listen=listen)
-        with program.connect() as connection:
+        with Server(make(folder), listen=listen) as program, program.connect() as connection:
             ask(connection)
             connection.sendall(REQUEST[:-1])
             program.process.send_signal(numbers[0])

@@ -125,8 +125,8 @@ def test_nobody_reads_the_log(folder):
     path = os.path.join(folder, 'socket')
     command = [server.TOOL, 'serve', make(folder), '--listen', f'unix:{path}']
     with ending(subprocess.Popen(command, stderr=subprocess.PIPE)) as process:
-        while b'message=listening' not in process.stderr.readline():
-            pass
+        while b'message=listening' not in (line := process.stderr.readline()):
+            assert line, process.wait(timeout=server.PATIENCE)
         process.stderr.close()
         process.send_signal(signal.SIGHUP)
         wait_until(lambda: process.poll() is not None or b'"version":"2"' in ask_local(path, b'/models'))
