@@ -2,6 +2,7 @@
 #include "aprender/least-squares/apr-non-negative-private.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "aprender/least-squares/apr-normal-equations-private.h"
 
@@ -35,7 +36,8 @@ typedef struct
   double rank_tolerance;
   const AprTarget *target; /* (unowned) */
 
-  gboolean *blocked; /* (owned) features that depend on the passive ones */
+  gboolean *
+    blocked; /* (owned) features that depend on the passive ones, or have some of them depend on each other */
   gboolean *passive; /* (owned) */
   AprLongCoefficients
     values;         /* (owned) the coefficients of the passive features, which may be beyond any double */
@@ -356,12 +358,27 @@ find_best (const Search *self)
   return best;
 }
 
+/* Whether @added, and nothing else, is passive that was not @before. Where it takes the place of others, which depend
+ * on it, or depends on them itself, the sum of squares need not fall, and features could go in and out for ever. */
+static gboolean
+is_only_added (const Search *self, const gboolean *before, gsize added)
+{
+  gsize i;
+
+  for (i = 0; i < self->products->n_features; i++)
+    if (self->passive[i] != (before[i] || i == added))
+      return FALSE;
+
+  return TRUE;
+}
+
 /* Starts from an empty passive set and adds one feature at a time; a coefficient that would become negative on the way
  * to the new solution stays 0. */
 static void
 add_one_by_one (Search *self, AprRun *run)
 {
   gsize p = self->products->n_features;
+  g_autofree gboolean *before = g_new (gboolean, p);
   g_auto (Point) point = { 0 };
   gsize added;
   gsize i;
@@ -377,16 +394,24 @@ add_one_by_one (Search *self, AprRun *run)
       added = find_best (self);
       if (added == p)
         return;
-      self->passive[added] = TRUE;
 
-      do
+      memcpy (before, self->passive, p * sizeof *before);
+      self->passive[added] = TRUE;
+      solve_passive (self, FIRST_BITS, run);
+      if (apr_run_is_cancelled (run))
+        return;
+      if (!is_only_added (self, before, added))
+        {
+          memcpy (self->passive, before, p * sizeof *before);
+          self->blocked[added] = TRUE;
+          continue;
+        }
+      while (move_point (self, &point))
         {
           solve_passive (self, FIRST_BITS, run);
           if (apr_run_is_cancelled (run))
             return;
-          self->blocked[added] = !self->passive[added];
         }
-      while (move_point (self, &point));
     }
 }
 

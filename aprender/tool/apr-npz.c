@@ -187,21 +187,24 @@ gboolean
 apr_npz_check_name (const char *name, GError **error)
 {
   gsize length = strlen (name);
-  g_autofree char *composed = g_utf8_normalize (name, -1, G_NORMALIZE_NFC);
+  g_autofree char *valid = g_utf8_make_valid (name, -1);
+  g_autofree char *composed = g_utf8_normalize (valid, -1, G_NORMALIZE_NFC);
   g_autofree char *reason = NULL;
   g_autofree char *start = NULL;
-  gboolean is_short = g_utf8_strlen (name, -1) <= MAX_SHOWN;
+  gboolean is_short = g_utf8_strlen (valid, -1) <= MAX_SHOWN;
 
-  if (length > MAX_NAME)
+  if (strcmp (valid, name) != 0)
+    reason = g_strdup ("it is not UTF-8");
+  else if (length > MAX_NAME)
     reason = g_strdup_printf ("it has %" G_GSIZE_FORMAT " bytes, more than %u", length, MAX_NAME);
   else if (strchr (name, '\\') != NULL)
     reason = g_strdup ("it would be read with / for \\");
-  else if (g_strcmp0 (composed, name) != 0)
+  else if (strcmp (composed, name) != 0)
     reason = g_strdup ("it is not in Unicode's composed form (NFC)");
   else
     return TRUE;
 
-  start = is_short ? g_strdup (name) : g_utf8_substring (name, 0, MAX_SHOWN);
+  start = g_utf8_substring (valid, 0, is_short ? -1 : MAX_SHOWN);
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_FILENAME,
                "the tensor “%s%s” cannot have its name in .npz: %s", start, is_short ? "" : "…", reason);
   return FALSE;

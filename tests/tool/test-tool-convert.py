@@ -209,6 +209,10 @@ def test_names_that_change(folder):
         fails(f'b.npz: the tensor “{name}” cannot have its name in .npz: it ', folder / 'a.safetensors', folder / 'b.npz')
         fails(reason, folder / 'a.safetensors', folder / 'b.npz')
         assert sorted(folder.iterdir()) == before
+    numpy.save(folder / 'a.npy', numpy.zeros(2))
+    for name in ['\udcf0', 'ab\udcf0']:
+        for output in ['b.npz', 'b.safetensors']:
+            fails('is not UTF-8', folder / 'a.npy', folder / output, '--tensor', name)
     (folder / 'pipe.npz').symlink_to('/dev/stdout')
     result = run(folder / 'a.safetensors', folder / 'pipe.npz')
     assert result.returncode == 1 and result.stdout == '', result

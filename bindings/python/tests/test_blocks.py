@@ -157,6 +157,41 @@ class Blocks(TestCase):
             self.assertFalse(model.busy)
             model.fit(frame, 'y')
 
+    def test_nobody_hears_of_a_pause(self):
+        """Nobody is told of the moment between the sums and the fit."""
+        frame = pandas.DataFrame({'x': numpy.arange(300_000.0), 'y': 2 * numpy.arange(300_000.0)})
+        for method in ('fit', 'partial_fit', 'fit_async', 'partial_fit_async'):
+            with self.subTest(method):
+                model, heard = Apr.LinearRegression(), []
+                model.connect('notify::busy', lambda model, _, heard=heard: heard.append((model.busy, model.fitted)))
+                call = getattr(model, method)(iter([frame, frame, frame]), 'y')
+                if method.endswith('_async'):
+                    asyncio.run(call)
+                self.assertEqual(heard[0], (True, False))
+                self.assertEqual(heard[-1], (False, True))
+                self.assertNotIn((False, False), heard)
+
+    def test_interrupted_iterators(self):
+        """Whatever an iterator raises, the model is free again."""
+        frame = pandas.DataFrame({'x': numpy.arange(300_000.0), 'y': 2 * numpy.arange(300_000.0)})
+
+        def read(error):
+            yield frame
+            yield frame
+            yield frame
+            raise error
+
+        async def fit(model, error):
+            await asyncio.wait_for(model.fit_async(read(error), 'y'), 60)
+
+        for error in (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, KeyError):
+            with self.subTest(error):
+                model = Apr.LinearRegression()
+                with self.assertRaises(error):
+                    asyncio.run(fit(model, error()))
+                self.assertFalse(model.busy)
+                self.assertTrue(model.fit(frame, 'y').fitted)
+
     def test_hyper_parameters_set_meanwhile(self):
         """They are for the next fit."""
         x = numpy.arange(300_000.0)
@@ -217,6 +252,10 @@ class Blocks(TestCase):
                 wide = numpy.ones((n, 5), order='F')
                 wide[:, :4] = data
                 self.assertEqual(model.predict(wide[:, :4], out=wide[:, 4]).tolist(), expected.tolist())
+                # Columns between those of X.
+                apart = numpy.ones((n, 8), order='F')
+                apart[:, ::2] = data
+                self.assertEqual(model.predict(apart[:, ::2], out=apart[:, 1]).tolist(), expected.tolist())
 
 
 if __name__ == '__main__':

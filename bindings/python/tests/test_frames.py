@@ -253,6 +253,7 @@ class Frames(TestCase):
             masked = numpy.ma.masked_equal(numpy.array([[5, 6], [5, 7], [5, 9], [5, 8]], dtype), 9)
             for rows in (list(masked), tuple(masked)):
                 self.assertFails(Apr.Error.NOT_FINITE, 'X is masked at row [02], column 1', Apr.LinearRegression().fit, rows, [1] * len(rows))
+            self.assertFails(Apr.Error.NOT_FINITE, 'X is masked at row 2, column 1', Apr.LinearRegression().fit, [[1, 2], *masked[1:3]], [1] * 3)
             self.assertTrue(math.isnan(Apr.Tensor(list(masked)).get_double(5)))
             self.assertEqual(Apr.LinearRegression().fit(list(masked[:2]), [1, 2]).n_features, 2)
             with self.assertRaisesRegex(ValueError, 'X is ragged: the length at row 1 '):

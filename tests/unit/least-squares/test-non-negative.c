@@ -243,6 +243,51 @@ test_scales (void)
   g_assert_true (answer.correctly_rounded);
 }
 
+/* Columns of such sizes that adding one makes others depend on it: where it took their place, features went in and out
+ * for ever. */
+static void
+test_exchange (void)
+{
+  static const double x[8][8] = {
+    { 245287630698.7944, 7.033751299086084e+45, 2.8758315098304206e-44, -9.7010699611844911e+26,
+      -27325606001131820, 1.055494861695962e+37, 2.9928046822854261e+61, -1.0729700468082014e+79 },
+    { 7.4703425455655733e+39, 4.7978454221536824e+61, -1.2559354447153526e+21, 1.0266321167365892e+80,
+      -6.4138760686335659e+79, -2.7877875628567712e+78, -780.85767317084901, 8.9727031409661329e-56 },
+    { -206633093669.45175, 1.4906723544953292e-22, 1.6068201611254131e+87, -3.5508722026928618e+44,
+      2.5067254338803852e+69, -3.0372570526043624e+79, 7.7170606451818427e-18, -5.8943576210669821e+86 },
+    { 1.0170779761272524e-27, 7.4751674897207155e+53, -6.8893450850256854e+85, 1.4655053590578077e+30,
+      8.8888261855169116e-42, -2.776941497093033e+66, 4.5378829502091324e+39, 3.8023348471972701e+73 },
+    { 0.0021271181989851113, 2.2366906996640307e-49, -4.263157731627668e+24, -1.0350182488484179e+81,
+      -2.1994338086447757e-79, -1.5020185308269773e+71, 3.605929630766244e-06, -1.0033619477432306e+63 },
+    { 6.8172370549274236e+69, -1.5592496437165076e-48, -16575.147445987455, -8.541412297816883e+66,
+      -7.7815670067124687e-51, -7.371086398660323e-13, -3.4322776188434004e-08, -1.0666993899527828e+80 },
+    { -2.7755543247605635e-26, -1.1587633476525292e+18, 1.6489149302305948e+56, -9.2551711037812832e-60,
+      -4.1420236863322502e-90, -4.2069863345185834e-13, 5.8184149993039816e+35, 1.4681910580528219e+62 },
+    { -57746.907397841052, 1001608.4357136642, 1.2534222750919333e+57, 7.1764066900832645e-84,
+      -2.1722682919094214e+61, 1.5352858951748337e-67, 8.7685213316039226e-36, -2.4383101245557559e+26 },
+  };
+  static const double y[] = { -0.46814184419188415, 0.093676380436406081, -0.33246856148173831,
+                              0.39942120720576429,  -1.0108029551991933,  -0.83787350634844704,
+                              -1.7141823598266317,  -1.0708848395464325 };
+  const AprLeastSquaresOptions options = { .positive = TRUE,
+                                           .data_dtype = APR_DTYPE_F64,
+                                           .dtype = APR_DTYPE_F64 };
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_auto (Data) data = { 0 };
+  g_auto (AprLeastSquares) answer = { 0 };
+  g_autoptr (AprExactSums) sums = NULL;
+  g_autoptr (GError) error = NULL;
+  Reports reports = { 0, cancellable };
+  const AprRun run = { .cancellable = cancellable, .progress = count, .progress_data = &reports };
+
+  data_init (&data, 8, 8, FALSE);
+  memcpy (data.x, x, sizeof x);
+  memcpy (data.y, y, sizeof y);
+  sums = sum (&data);
+  g_assert_true (apr_least_squares_solve (&answer, sums, &options, &run, &error));
+  g_assert_no_error (error);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -253,6 +298,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/non-negative/constant", test_constant);
   g_test_add_func ("/non-negative/dependent", test_dependent);
   g_test_add_func ("/non-negative/scales", test_scales);
+  g_test_add_func ("/non-negative/exchange", test_exchange);
 
   return g_test_run ();
 }

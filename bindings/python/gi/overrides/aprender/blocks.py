@@ -76,7 +76,7 @@ def call_whole(samples, start, finish, cancellable, callback, user_data):
                 if next(blocks, samples) is None:
                     return GLib.SOURCE_CONTINUE
                 start(*samples.get_tensors(), cancellable, when_done)
-            except Exception as error:
+            except BaseException as error:
                 when_done(None, Outcome(error=error))
             return GLib.SOURCE_REMOVE
 
@@ -109,7 +109,7 @@ def call(source, samples, begin, end, stop, cancellable, callback, user_data, re
         def end_block(block, result):
             try:
                 end(block, result)
-            except Exception as error:
+            except BaseException as error:
                 fail(error)
             else:
                 begin_block()
@@ -121,7 +121,7 @@ def call(source, samples, begin, end, stop, cancellable, callback, user_data, re
                     stop(cancellable, done)
                 else:
                     begin(block, cancellable, lambda _, result: end_block(block, result))
-            except Exception as error:
+            except BaseException as error:
                 fail(error)
 
         if reserves:

@@ -63,7 +63,7 @@ def _advise_bytes(value):
 
 def _join_masked(numpy, value):
     """A list of rows of which some are masked, as one array: numpy.asarray passes over masks in a list."""
-    if not isinstance(value, (list, tuple)) or not value or not isinstance(value[0], numpy.ma.MaskedArray):
+    if not isinstance(value, (list, tuple)) or not any(issubclass(kind, numpy.ma.MaskedArray) for kind in set(map(type, value))):
         return value
     try:
         array = numpy.ma.array(value)

@@ -75,7 +75,7 @@ def _check_apart(out, X, tensor):
         return
     _, _, begin, size = tensor.get_memory() if tensor is not None else (None, None, 0, 0)
     start = out.__array_interface__['data'][0]
-    if isinstance(X, numpy.ndarray) and numpy.may_share_memory(out, X) or begin < start + out.nbytes and start < begin + size:
+    if isinstance(X, numpy.ndarray) and numpy.shares_memory(out, X) or begin < start + out.nbytes and start < begin + size:
         raise ValueError('out must not be memory of X, which is read while predictions are written')
 
 
@@ -241,13 +241,16 @@ def _sum_up(model, samples, cancellable):
 def _fit_blocks(model, samples, is_partial, cancellable):
     """The same as _fit_blocks_async(), which waits."""
     options = _get_options(model)
-    with reserving(model):
-        state = _sum_up(model, samples, cancellable)
-        sums = model.get_cross_products() if is_partial else None
-        if sums is not None:
-            sums.merge(state)
-    with _as_begun(model, options):
-        model.fit_cross_products(state if sums is None else sums, cancellable)
+    with contextlib.ExitStack() as frozen:
+        with reserving(model):
+            state = _sum_up(model, samples, cancellable)
+            sums = model.get_cross_products() if is_partial else None
+            if sums is not None:
+                sums.merge(state)
+            # Nobody sees the moment between the two.
+            frozen.enter_context(model.freeze_notify())
+        with _as_begun(model, options):
+            model.fit_cross_products(state if sums is None else sums, cancellable)
     if sums is None:
         name_columns(model, samples.names, samples.target_names)
     return model

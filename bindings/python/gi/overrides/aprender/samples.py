@@ -12,7 +12,7 @@ from .frames import Frame, is_frame
 from .lists import count, describe
 from .memory import find_address, find_data_dtype_in_place, import_module, share_memory
 from .native import Apr, make_error
-from .tables import Table
+from .tables import Rows, Table
 
 
 def check_names(names, of='X'):
@@ -97,7 +97,8 @@ class Samples:
             return
         self.is_tensor = isinstance(X, Apr.Tensor)
         self.data = open_data(X, 'X')
-        if not has_y and not isinstance(self.data, Apr.Tensor):
+        # A table takes each of its columns out anew for each block.
+        if not has_y and isinstance(self.data, Rows):
             self.data.n_rows_at_a_time = 1
         self._frames = [self.data]
         self.names = _find_names(X, self.data)
