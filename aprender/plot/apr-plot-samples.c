@@ -6,12 +6,12 @@
 /* Tensors that are joined. */
 typedef struct
 {
-  AprDType dtype;
-  gsize shape[2];
-  guint n_dims; /* 0 where there is none yet */
   guint8 *data;
   gsize size;
   gsize n_allocated;
+  gsize shape[2];
+  guint n_dims; /* 0 where there is none yet */
+  AprDType dtype;
 } Joined;
 
 /* The rows of a tensor whose weight is not 0. */
