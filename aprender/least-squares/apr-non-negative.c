@@ -378,7 +378,7 @@ static void
 add_one_by_one (Search *self, AprRun *run)
 {
   gsize p = self->products->n_features;
-  g_autofree gboolean *before = g_new (gboolean, p);
+  g_autofree gboolean *before = g_new0 (gboolean, p);
   g_auto (Point) point = { 0 };
   gsize added;
   gsize i;
