@@ -398,20 +398,14 @@ add_one_by_one (Search *self, AprRun *run)
       memcpy (before, self->passive, p * sizeof *before);
       self->passive[added] = TRUE;
       solve_passive (self, FIRST_BITS, run);
-      if (apr_run_is_cancelled (run))
-        return;
       if (!is_only_added (self, before, added))
         {
           memcpy (self->passive, before, p * sizeof *before);
           self->blocked[added] = TRUE;
           continue;
         }
-      while (move_point (self, &point))
-        {
-          solve_passive (self, FIRST_BITS, run);
-          if (apr_run_is_cancelled (run))
-            return;
-        }
+      while (!apr_run_is_cancelled (run) && move_point (self, &point))
+        solve_passive (self, FIRST_BITS, run);
     }
 }
 
