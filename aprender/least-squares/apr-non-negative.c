@@ -36,8 +36,7 @@ typedef struct
   double rank_tolerance;
   const AprTarget *target; /* (unowned) */
 
-  gboolean *
-    blocked; /* (owned) features that depend on the passive ones, or have some of them depend on each other */
+  gboolean *blocked; /* (owned) features beside which passive ones would depend on others, or they on those */
   gboolean *passive; /* (owned) */
   AprLongCoefficients
     values;         /* (owned) the coefficients of the passive features, which may be beyond any double */
@@ -358,8 +357,8 @@ find_best (const Search *self)
   return best;
 }
 
-/* Whether @added, and nothing else, is passive that was not @before. Where it takes the place of others, which depend
- * on it, or depends on them itself, the sum of squares need not fall, and features could go in and out for ever. */
+/* Whether @added has joined the features that were passive @before, and none of them has left. Otherwise some depend on
+ * others: the sum of squares need not fall then, and features could go in and out for ever. */
 static gboolean
 is_only_added (const Search *self, const gboolean *before, gsize added)
 {

@@ -72,6 +72,14 @@ test('names', () => {
   assertEqual(reader.names, ['area', 'rooms', 'rent']);
 });
 
+test('first-cells', () => {
+  const reader = newReader('a;b\n 1;"x;y"\n2;z\n');
+  assertEqual(reader.peek_cells(9), null);
+  reader.read_names();
+  assertEqual(reader.peek_cells(1), ['1', 'x;y']);
+  assertEqual(reader.peek_cells(9), ['1', 'x;y', '2', 'z']);
+});
+
 test('names-async', async () => {
   const reader = newReader(TEXT);
   let nTold = 0;

@@ -91,6 +91,14 @@ class TableReader(TestCase):
         with self.assertRaisesRegex(GLib.Error, 'cancelled'):
             asyncio.run(read_names(cancellable))
 
+    def test_first_cells(self):
+        reader = Apr.TableReader.new(Gio.MemoryInputStream.new_from_data(b'a;b\n 1;"x;y"\n2;z\n', None), None)
+        # PyGObject has an empty list in place of NULL.
+        self.assertEqual(reader.peek_cells(9), [])
+        reader.read_names()
+        self.assertEqual(reader.peek_cells(1), ['1', 'x;y'])
+        self.assertEqual(reader.peek_cells(9), ['1', 'x;y', '2', 'z'])
+
     def test_categories(self):
         async def read_categories():
             return await open_table().read_categories_async(['kind'])
