@@ -22,5 +22,7 @@
 #include <aprender/inference/apr-term.h>
 #include <aprender/linear-model/apr-group-fits.h>
 #include <aprender/linear-model/apr-linear-regression.h>
+#include <aprender/model-selection/apr-cross-validation.h>
+#include <aprender/model-selection/apr-folds.h>
 
 #undef APR_INSIDE

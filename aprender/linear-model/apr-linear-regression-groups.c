@@ -418,7 +418,7 @@ prepare (Call *call, AprTensor *labels, GError **error)
   apr_linear_options_complete (&call->options.solver,
                                apr_estimator_choose_dtype (apr_tensor_get_dtype (call->data[0])),
                                call->options.precision);
-  if (!apr_row_groups_init (&call->groups, labels, error))
+  if (!apr_row_groups_init (&call->groups, "groups", labels, error))
     return FALSE;
   if (g_size_checked_mul (&n_values, call->groups.n_groups, call->n_targets) &&
       g_size_checked_mul (&n_values, n_values, call->n_features) &&
@@ -487,7 +487,7 @@ static gboolean
 check_arguments (AprTensor *x, AprTensor *y, AprTensor *groups, AprTensor *sample_weight, GError **error)
 {
   return apr_estimator_check_fit (x, y, sample_weight, error) &&
-         apr_row_groups_check (groups, apr_tensor_get_shape (x, NULL)[0], error);
+         apr_row_groups_check ("groups", groups, apr_tensor_get_shape (x, NULL)[0], error);
 }
 
 /**

@@ -16,12 +16,12 @@ typedef struct
   AprTensor *labels; /* (owned) of each group, of the dtype that was given */
 } AprRowGroups;
 
-/* Whether @labels are of a dtype that labels can have, one for each of @n_rows rows. */
-gboolean apr_row_groups_check (AprTensor *labels, gsize n_rows, GError **error);
+/* Whether @labels, which messages call @name, are of a dtype that labels can have, one for each of @n_rows rows. */
+gboolean apr_row_groups_check (const char *name, AprTensor *labels, gsize n_rows, GError **error);
 
 /* Of labels that have been checked, in time that is linear in the rows. Fails where there is no memory, or where a
  * float is no whole number; @self is to be cleared then, too. */
-gboolean apr_row_groups_init (AprRowGroups *self, AprTensor *labels, GError **error);
+gboolean apr_row_groups_init (AprRowGroups *self, const char *name, AprTensor *labels, GError **error);
 
 void apr_row_groups_clear (AprRowGroups *self);
 

@@ -33,7 +33,7 @@ is_float (AprDType dtype)
 }
 
 gboolean
-apr_row_groups_check (AprTensor *labels, gsize n_rows, GError **error)
+apr_row_groups_check (const char *name, AprTensor *labels, gsize n_rows, GError **error)
 {
   AprDType dtype = apr_tensor_get_dtype (labels);
   gsize n_dims;
@@ -43,20 +43,20 @@ apr_row_groups_check (AprTensor *labels, gsize n_rows, GError **error)
     {
       g_autofree char *text = apr_shape_to_string (shape, n_dims);
 
-      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE, "groups must have the shape [n_samples], but it has %s",
-                   text);
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE, "%s must have the shape [n_samples], but it has %s",
+                   name, text);
       return FALSE;
     }
   if (shape[0] != n_rows)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-                   "X has %" G_GSIZE_FORMAT " samples, but groups has %" G_GSIZE_FORMAT, n_rows, shape[0]);
+                   "X has %" G_GSIZE_FORMAT " samples, but %s has %" G_GSIZE_FORMAT, n_rows, name, shape[0]);
       return FALSE;
     }
   if (!is_whole (dtype) && !is_float (dtype))
     {
       g_set_error (error, APR_ERROR, APR_ERROR_DTYPE,
-                   "groups has the dtype %s, but labels of groups are BOOL, integers, F32 or F64",
+                   "%s has the dtype %s, but labels are BOOL, integers, F32 or F64", name,
                    apr_dtype_to_string (dtype));
       return FALSE;
     }
@@ -192,7 +192,7 @@ sort (const Labels *labels, guint64 differing, GError **error)
 }
 
 static gboolean
-check_label (double label, gsize row, GError **error)
+check_label (const char *name, double label, gsize row, GError **error)
 {
   char number[APR_NUMBER_SIZE];
 
@@ -201,19 +201,19 @@ check_label (double label, gsize row, GError **error)
 
   if (!isfinite (label))
     g_set_error (error, APR_ERROR, APR_ERROR_NOT_FINITE,
-                 "groups has %s at row %" G_GSIZE_FORMAT " (counted from 0)",
+                 "%s has %s at row %" G_GSIZE_FORMAT " (counted from 0)", name,
                  isnan (label) ? "a NaN" : "an infinity", row);
   else
     g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                 "groups has the label %s at row %" G_GSIZE_FORMAT
+                 "%s has the label %s at row %" G_GSIZE_FORMAT
                  " (counted from 0), but labels are whole numbers from -2^63 to below 2^63",
-                 apr_number_format (label, (float) label == label, number), row);
+                 name, apr_number_format (label, (float) label == label, number), row);
   return FALSE;
 }
 
 /* Labels that are floats, as tables have them, as integers. Returns: (transfer full) (nullable) */
 static AprTensor *
-make_whole (AprTensor *tensor, GError **error)
+make_whole (const char *name, AprTensor *tensor, GError **error)
 {
   AprDType dtype = apr_tensor_get_dtype (tensor);
   const guint8 *data = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
@@ -225,7 +225,7 @@ make_whole (AprTensor *tensor, GError **error)
     {
       double label = apr_dtype_read_double (dtype, data, i);
 
-      if (!check_label (label, i, error))
+      if (!check_label (name, label, i, error))
         return NULL;
       labels[i] = (gint64) label;
     }
@@ -236,10 +236,10 @@ make_whole (AprTensor *tensor, GError **error)
 }
 
 gboolean
-apr_row_groups_init (AprRowGroups *self, AprTensor *tensor, GError **error)
+apr_row_groups_init (AprRowGroups *self, const char *name, AprTensor *tensor, GError **error)
 {
   AprDType given = apr_tensor_get_dtype (tensor);
-  g_autoptr (AprTensor) whole = is_float (given) ? make_whole (tensor, error) : apr_tensor_ref (tensor);
+  g_autoptr (AprTensor) whole = is_float (given) ? make_whole (name, tensor, error) : apr_tensor_ref (tensor);
   g_autoptr (AprTensor) found_labels = NULL;
   AprDType dtype;
   Labels labels;

@@ -18,7 +18,7 @@ import harness  # noqa: E402
 
 # Lowest first. A folder may use itself and those before it.
 LAYERS = ['base', 'tensor', 'safetensors', 'exact-sums', 'least-squares', 'estimator', 'table', 'cross-products', 'inference',
-          'linear-model', 'plot', 'serve', 'tool']
+          'linear-model', 'model-selection', 'plot', 'serve', 'tool']
 
 
 def rank(folder):

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aprender/model-selection/apr-folds-private.h"
+
+#include <string.h>
+
+#include "aprender/base/apr-arithmetic-private.h"
+#include "aprender/base/apr-error.h"
+#include "aprender/base/apr-pages-private.h"
+#include "aprender/base/apr-parallel-private.h"
+#include "aprender/cross-products/apr-cross-products-private.h"
+#include "aprender/estimator/apr-estimator-checks-private.h"
+
+/* Samples that are not one after the other are copied to be summed, as many bytes at a time. */
+#define BYTES_PER_COPY (16 << 20)
+
+static const char *const data_names[] = { "X", "y", "sample_weight" };
+
+static AprTensor *
+gather (
+  AprFolds *self, gsize which, const gsize *rows, gsize n_rows, GCancellable *cancellable, GError **error)
+{
+  AprRows all;
+
+  if (self->data[which] == NULL)
+    return NULL;
+
+  apr_rows_init (&all, data_names[which], self->data[which]);
+  return apr_rows_gather (&all, rows, n_rows, cancellable, error);
+}
+
+/* @n_rows samples of a group, from its @first one on. */
+static AprTensor *
+gather_of_group (AprFolds *self,
+                 gsize which,
+                 gsize group,
+                 gsize first,
+                 gsize n_rows,
+                 GCancellable *cancellable,
+                 GError **error)
+{
+  gsize start = self->groups.starts[group] + first;
+
+  if (self->groups.order != NULL)
+    return gather (self, which, self->groups.order + start, n_rows, cancellable, error);
+
+  return self->data[which] != NULL ? apr_tensor_slice_rows (self->data[which], start, start + n_rows, error)
+                                   : NULL;
+}
+
+/* All samples but those of a group, in the order that they are in. */
+static AprTensor *
+gather_others (AprFolds *self, gsize which, gsize group, GCancellable *cancellable, GError **error)
+{
+  const AprRowGroups *groups = &self->groups;
+  g_autofree guint8 *set_aside = apr_memory_new (groups->n_rows, 1, "the samples of a fold", error);
+  g_autofree gsize *rows =
+    set_aside != NULL ? apr_memory_new (groups->n_rows, sizeof *rows, "the samples of a fit", error) : NULL;
+  gsize n = 0;
+  gsize i;
+
+  if (rows == NULL)
+    return NULL;
+
+  memset (set_aside, FALSE, groups->n_rows);
+  for (i = groups->starts[group]; i < groups->starts[group + 1]; i++)
+    set_aside[apr_row_groups_get_row (groups, i)] = TRUE;
+  for (i = 0; i < groups->n_rows; i++)
+    if (!set_aside[i])
+      rows[n++] = i;
+
+  return gather (self, which, rows, n, cancellable, error);
+}
+
+AprTensor *
+apr_folds_gather (
+  AprFolds *self, gsize which, gsize fold, gboolean others, GCancellable *cancellable, GError **error)
+{
+  gsize group = self->groups.n_groups - self->n_folds + fold;
+
+  return others ? gather_others (self, which, group, cancellable, error)
+                : gather_of_group (self, which, group, 0, apr_row_groups_count (&self->groups, group),
+                                   cancellable, error);
+}
+
+AprFoldSums *
+apr_fold_sums_new (AprCrossProducts **states, gsize n_states, GError **error)
+{
+  g_autoptr (AprFoldSums) self = g_atomic_rc_box_new0 (AprFoldSums);
+  gsize i;
+
+  self->states = g_try_new0 (AprCrossProducts *, n_states);
+  if (self->states == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "No memory for %" G_GSIZE_FORMAT " folds",
+                   n_states);
+      return NULL;
+    }
+
+  self->total = apr_cross_products_copy (states[0]);
+  for (i = 0; i < n_states; i++)
+    {
+      self->states[self->n_states++] = apr_cross_products_copy (states[i]);
+      if (i > 0 && !apr_cross_products_combine (self->total, self->states[i], 1, NULL, error))
+        {
+          g_prefix_error (error, "Fold %" G_GSIZE_FORMAT " (counted from 0): ", i);
+          return NULL;
+        }
+    }
+
+  return g_steal_pointer (&self);
+}
+
+static void
+clear (gpointer data)
+{
+  AprFoldSums *self = data;
+  gsize i;
+
+  for (i = 0; i < self->n_states; i++)
+    g_object_unref (self->states[i]);
+  g_free (self->states);
+  g_clear_object (&self->total);
+}
+
+void
+apr_fold_sums_unref (AprFoldSums *self)
+{
+  g_atomic_rc_box_release_full (self, clear);
+}
+
+/* One summation of all groups. */
+typedef struct
+{
+  AprFolds *folds; /* (unowned) */
+  AprPrecision precision;
+  AprRun run;
+  AprCrossProducts **states; /* (owned) of each group */
+  GError **errors;           /* (owned) (nullable) of each group */
+  GThread *caller;           /* (unowned) who hears of the progress */
+  gsize n_done;              /* atomic: rows */
+} Summation;
+
+static void
+summation_clear (Summation *self)
+{
+  gsize i;
+
+  for (i = 0; i < self->folds->groups.n_groups; i++)
+    {
+      if (self->states != NULL)
+        g_clear_object (&self->states[i]);
+      if (self->errors != NULL)
+        g_clear_error (&self->errors[i]);
+    }
+  g_free (self->states);
+  g_free (self->errors);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Summation, summation_clear)
+
+static gboolean
+add_rows (Summation *self, gsize group, gsize first, gsize n_rows, const AprRun *run, GError **error)
+{
+  AprFolds *folds = self->folds;
+  g_autoptr (AprTensor) x = gather_of_group (folds, 0, group, first, n_rows, run->cancellable, error);
+  g_autoptr (AprTensor) y =
+    x != NULL ? gather_of_group (folds, 1, group, first, n_rows, run->cancellable, error) : NULL;
+  g_autoptr (AprTensor) weights =
+    y != NULL ? gather_of_group (folds, 2, group, first, n_rows, run->cancellable, error) : NULL;
+
+  return y != NULL && (weights != NULL || folds->data[2] == NULL) &&
+         apr_cross_products_update_with (self->states[group], x, y, weights, self->precision, run, error);
+}
+
+static void
+sum_part (gpointer data, gsize group, gsize n_groups)
+{
+  Summation *self = data;
+  AprFolds *folds = self->folds;
+  AprRun run = { .n_threads = MAX (self->run.n_threads / (guint) MIN (n_groups, G_MAXUINT), 1),
+                 .cancellable = self->run.cancellable };
+  const gsize *shape = apr_tensor_get_shape (folds->data[0], NULL);
+  gsize n_rows = apr_row_groups_count (&folds->groups, group);
+  gsize n_at_once = n_rows;
+  gsize first;
+
+  if (apr_run_is_cancelled (&self->run))
+    return;
+
+  self->states[group] =
+    apr_cross_products_new (shape[1], apr_estimator_count_targets (folds->data[1]), &self->errors[group]);
+  /* Whole blocks of 256 rows, of which the precision DOUBLE makes its sums. */
+  if (folds->groups.order != NULL)
+    n_at_once = MAX (BYTES_PER_COPY / sizeof (double) / shape[1] / 256, 1) * 256;
+  for (first = 0; first < n_rows && self->errors[group] == NULL; first += n_at_once)
+    {
+      gsize n = MIN (n_at_once, n_rows - first);
+
+      if (!add_rows (self, group, first, n, &run, &self->errors[group]))
+        return;
+      (void) g_atomic_pointer_add (&self->n_done, (gssize) n);
+      if (g_thread_self () == self->caller)
+        apr_run_report (&self->run,
+                        (double) g_atomic_pointer_get (&self->n_done) / (double) folds->groups.n_rows);
+    }
+}
+
+/* Fails with the first error, which may be of a row that is no longer where it was. */
+static gboolean
+check_errors (const Summation *self, GError **error)
+{
+  AprFolds *folds = self->folds;
+  AprRows rows[3];
+  gsize i;
+
+  if (g_cancellable_set_error_if_cancelled (self->run.cancellable, error))
+    return FALSE;
+
+  for (i = 0; i < folds->groups.n_groups && self->errors[i] == NULL; i++)
+    ;
+  if (i == folds->groups.n_groups)
+    return TRUE;
+  if (!g_error_matches (self->errors[i], APR_ERROR, APR_ERROR_NOT_FINITE))
+    {
+      g_propagate_error (error, g_steal_pointer (&self->errors[i]));
+      return FALSE;
+    }
+
+  for (i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (folds->data[i] != NULL)
+      apr_rows_init (&rows[i], data_names[i], folds->data[i]);
+  apr_rows_set_error (&rows[0], &rows[1], folds->data[2] != NULL ? &rows[2] : NULL, error);
+  return FALSE;
+}
+
+static AprFoldSums *
+sum (AprFolds *self, AprPrecision precision, const AprRun *run, GError **error)
+{
+  gsize n_groups = self->groups.n_groups;
+  g_auto (Summation)
+    summation = { .folds = self, .precision = precision, .run = *run, .caller = g_thread_self () };
+  AprFoldSums *sums;
+  gsize i;
+
+  if (self->data[2] != NULL)
+    {
+      AprRows weights;
+
+      apr_rows_init (&weights, data_names[2], self->data[2]);
+      if (!apr_rows_check_weights (&weights, error))
+        return NULL;
+    }
+
+  summation.states = g_try_new0 (AprCrossProducts *, n_groups);
+  summation.errors = g_try_new0 (GError *, n_groups);
+  if (summation.states == NULL || summation.errors == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY, "No memory for %" G_GSIZE_FORMAT " folds",
+                   n_groups);
+      return NULL;
+    }
+
+  apr_parallel_run_parts (sum_part, &summation, (guint) MIN (run->n_threads, n_groups), n_groups);
+  if (!check_errors (&summation, error))
+    return NULL;
+
+  sums = apr_fold_sums_new (summation.states, n_groups, error);
+  if (sums != NULL)
+    {
+      /* Samples that are in no fold are in the total alone. */
+      gsize n_outside = n_groups - self->n_folds;
+
+      for (i = 0; i < n_outside; i++)
+        g_object_unref (sums->states[i]);
+      sums->n_states = self->n_folds;
+      memmove (sums->states, sums->states + n_outside, self->n_folds * sizeof *sums->states);
+    }
+
+  return sums;
+}
+
+/* Where sums of a precision are kept. */
+static AprFoldSums **
+get_place (AprFolds *self, AprPrecision precision)
+{
+  return &self->sums[self->data[0] != NULL && precision == APR_PRECISION_DOUBLE ? 1 : 0];
+}
+
+static AprFoldSums *
+ref_kept (AprFolds *self, AprPrecision precision)
+{
+  AprFoldSums *sums;
+
+  g_mutex_lock (&self->lock);
+  sums = *get_place (self, precision);
+  if (sums != NULL)
+    g_atomic_rc_box_acquire (sums);
+  g_mutex_unlock (&self->lock);
+
+  return sums;
+}
+
+gboolean
+apr_folds_have_sums (AprFolds *self, AprPrecision precision)
+{
+  g_autoptr (AprFoldSums) kept = ref_kept (self, precision);
+
+  return kept != NULL;
+}
+
+AprFoldSums *
+apr_folds_ref_sums (AprFolds *self, AprPrecision precision, const AprRun *run, GError **error)
+{
+  G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
+  AprFoldSums *sums = ref_kept (self, precision);
+  AprFoldSums **place = get_place (self, precision);
+
+  if (sums != NULL)
+    return sums;
+
+  /* Two threads that come here at once do the same work, so that each can be cancelled. */
+  sums = sum (self, precision, run, error);
+  if (sums == NULL)
+    return NULL;
+
+  g_mutex_lock (&self->lock);
+  if (*place == NULL)
+    *place = g_atomic_rc_box_acquire (sums);
+  g_mutex_unlock (&self->lock);
+
+  return sums;
+}
