@@ -73,6 +73,16 @@ is_linear (AprEstimator *model)
          APR_ESTIMATOR_GET_CLASS (model)->predict == apr_linear_regression_predict;
 }
 
+static gboolean
+check_weight (AprCrossProducts *state, GError **error)
+{
+  if (apr_cross_products_has_weight (state))
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero");
+  return FALSE;
+}
+
 /* Fits a new regression, which no script knows, to all sums but those of the fold. */
 static AprEstimator *
 fit_sums (const Call *call, gsize fold, GError **error)
@@ -86,6 +96,7 @@ fit_sums (const Call *call, gsize fold, GError **error)
                   MAX (call->run.n_threads / (guint) MIN (call->folds->n_folds, G_MAXUINT), 1), NULL);
 
   return apr_cross_products_combine (others, call->sums->states[fold], -1, call->run.cancellable, error) &&
+             check_weight (others, error) &&
              apr_linear_regression_fit_cross_products (model, others, call->run.cancellable, error)
          ? APR_ESTIMATOR (g_steal_pointer (&model))
          : NULL;
@@ -137,11 +148,9 @@ score_sums (const Call *call, gsize fold, AprEstimator *model, double *score, GE
   g_autoptr (AprLinearResults) results = apr_linear_regression_ref_results (APR_LINEAR_REGRESSION (model));
   g_autofree double *scores = NULL;
 
-  if (!apr_cross_products_has_weight (state))
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero");
-      return FALSE;
-    }
+  if (!check_weight (state, error))
+    return FALSE;
+
   scores = apr_memory_new (results->n_targets, sizeof *scores, "scores", error);
   if (scores == NULL ||
       !apr_linear_score_results (results, state, call->metric, call->run.cancellable, scores, error))
@@ -170,10 +179,26 @@ score_predictions (const Call *call, gsize fold, AprTensor *predictions, double 
   return value != NULL;
 }
 
+/* Predictions of the model for a fold, of the shape of its y: a regression on cross products of one target does not
+ * know whether y is a matrix. */
+static AprTensor *
+predict (const Call *call, gsize fold, AprEstimator *model, GError **error)
+{
+  g_autoptr (AprTensor) x = apr_folds_gather (call->folds, 0, fold, FALSE, call->run.cancellable, error);
+  g_autoptr (AprTensor) predictions = x != NULL ? apr_estimator_predict (model, x, error) : NULL;
+  gsize n = predictions != NULL ? apr_tensor_get_n_elements (predictions) : 0;
+  const gsize column[] = { n, 1 };
+
+  return predictions != NULL &&
+             apr_tensor_get_n_dims (call->folds->data[1]) > apr_tensor_get_n_dims (predictions)
+         ? apr_tensor_new_unchecked (apr_tensor_get_dtype (predictions), column, 2, n,
+                                     g_bytes_ref (apr_tensor_get_bytes (predictions)))
+         : g_steal_pointer (&predictions);
+}
+
 static gboolean
 validate (const Call *call, gsize fold, GError **error)
 {
-  g_autoptr (AprTensor) x = NULL;
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (AprEstimator) model =
     call->sums != NULL ? fit_sums (call, fold, error) : fit_samples (call, fold, error);
@@ -183,9 +208,7 @@ validate (const Call *call, gsize fold, GError **error)
   if (call->sums != NULL && !call->predicts && apr_linear_score_has (call->metric))
     return score_sums (call, fold, model, &call->scores[fold], error);
 
-  x = apr_folds_gather (call->folds, 0, fold, FALSE, call->run.cancellable, error);
-  if (x != NULL)
-    predictions = apr_estimator_predict (model, x, error);
+  predictions = predict (call, fold, model, error);
   if (predictions == NULL)
     return FALSE;
   if (!call->predicts)

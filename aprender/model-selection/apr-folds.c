@@ -330,6 +330,21 @@ apr_folds_new_from_labels (
          : NULL;
 }
 
+static gboolean
+check_state (AprCrossProducts *state, GError **error)
+{
+  const AprRun run = { 0 };
+
+  if (!apr_cross_products_check (state, error))
+    return FALSE;
+  if (apr_cross_products_get_n_samples (state) > 0 && apr_cross_products_has_weight (state))
+    return apr_cross_products_check_possible (state, &run, error);
+
+  g_set_error (error, APR_ERROR, APR_ERROR_EMPTY,
+               "The cross products are of no samples with a weight above 0");
+  return FALSE;
+}
+
 /**
  * apr_folds_new_from_cross_products:
  * @states: (array length=n_states): the cross products of the samples of each fold
@@ -365,7 +380,7 @@ apr_folds_new_from_cross_products (AprCrossProducts **states, gsize n_states, GE
       return NULL;
     }
   for (i = 0; i < n_states; i++)
-    if (!apr_cross_products_check (states[i], error) || !apr_cross_products_check_weight (states[i], error))
+    if (!check_state (states[i], error))
       {
         g_prefix_error (error, "Fold %" G_GSIZE_FORMAT " (counted from 0): ", i);
         return NULL;
