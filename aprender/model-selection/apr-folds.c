@@ -18,17 +18,20 @@
  *
  * ```c
  * const double alphas[] = { 0.01, 1, 100 };
- * g_autoptr (AprFolds) folds = apr_folds_new_shuffled (x, y, NULL, 10, 42, &error);
+ * g_autoptr (AprFolds) folds = apr_folds_new_shuffled (x, y, NULL, 5, 42, &error);
  * g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
  * gsize i;
  *
  * for (i = 0; folds != NULL && i < G_N_ELEMENTS (alphas); i++)
  *   {
- *     g_autoptr (AprTensor) scores = NULL;
+ *     g_autoptr (AprTensor) errors = NULL;
  *
  *     apr_linear_regression_set_alpha (model, alphas[i]);
- *     scores = apr_estimator_cross_validate (APR_ESTIMATOR (model), folds, APR_METRIC_R2, NULL, &error);
- *     …
+ *     errors = apr_estimator_cross_validate (APR_ESTIMATOR (model), folds, APR_METRIC_MEAN_SQUARED_ERROR, NULL,
+ *                                            &error);
+ *     if (errors == NULL)
+ *       return FALSE;
+ *     g_print ("%g: %g in the first fold\n", alphas[i], apr_tensor_get_double (errors, 0, NULL));
  *   }
  * ```
  *

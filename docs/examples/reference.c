@@ -133,6 +133,30 @@ diagnose (AprLinearRegression *model, AprTensor *x, AprTensor *y)
 }
 
 static gboolean
+compare_penalties (AprTensor *x, AprTensor *y)
+{
+  g_autoptr (GError) error = NULL;
+  const double alphas[] = { 0.01, 1, 100 };
+  g_autoptr (AprFolds) folds = apr_folds_new_shuffled (x, y, NULL, 5, 42, &error);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  gsize i;
+
+  for (i = 0; folds != NULL && i < G_N_ELEMENTS (alphas); i++)
+    {
+      g_autoptr (AprTensor) errors = NULL;
+
+      apr_linear_regression_set_alpha (model, alphas[i]);
+      errors = apr_estimator_cross_validate (APR_ESTIMATOR (model), folds, APR_METRIC_MEAN_SQUARED_ERROR,
+                                             NULL, &error);
+      if (errors == NULL)
+        return FALSE;
+      g_print ("%g: %g in the first fold\n", alphas[i], apr_tensor_get_double (errors, 0, NULL));
+    }
+
+  return folds != NULL;
+}
+
+static gboolean
 fit_groups (AprLinearRegression *model, AprTensor *x, AprTensor *y)
 {
   const gsize n = 5;
@@ -293,6 +317,7 @@ main (void)
   if (!use_estimator (APR_ESTIMATOR (model), x, y, x) ||
       !fit_what_was_prepared (APR_ESTIMATOR (model), x, y) || !save_model (x, y) ||
       !show_statistics (model) || !diagnose (model, x, y) || !fit_groups (model, x, y) ||
+      !compare_penalties (x, y) ||
       (statistics = apr_linear_regression_get_statistics (model, 0, NULL)) == NULL ||
       !test_hypothesis (statistics) || !read_table (sums) || !use_cross_products (model, x, y, sums) ||
       tensor == NULL || !write_tensors (x) || !write_film (&camera) || !read_tensors () ||
