@@ -35,6 +35,7 @@ PAGES = {
                              None, None),
     'statistics.md': (['clusters.py', *(f'{name}.{suffix}' for name in ('hypotheses', 'weights') for suffix in SUFFIXES)],
                       None, None),
+    'cross-validation.md': ([f'cross-validation.{suffix}' for suffix in SUFFIXES], None, None),
     'data.md': ([f'tables.{suffix}' for suffix in SUFFIXES], None, None),
     'errors.md': ([f'errors.{suffix}' for suffix in SUFFIXES], None, None),
     'asynchronous.md': ([f'asynchronous.{suffix}' for suffix in SUFFIXES], None, None),
