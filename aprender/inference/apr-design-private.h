@@ -48,6 +48,9 @@ void apr_design_get_entry (const AprDesign *self, gsize row, gsize column, mpz_t
 /* The exponent of that power. */
 gint apr_design_get_exponent (const AprDesign *self);
 
+/* The weighted sum of a column times 2^-scale; @rest is what two doubles lack of it, as a third one. */
+AprDoubleDouble apr_design_get_scaled_sum (const AprDesign *self, gsize i, double *rest);
+
 /* The product of two columns, times the sum of the weights where centred: a whole number. */
 void apr_design_get_product (const AprDesign *self, gsize i, gsize j, mpz_t value);
 

@@ -4,7 +4,11 @@
 #include <float.h>
 #include <math.h>
 
+#include "aprender/least-squares/apr-double-doubles-private.h"
 #include "aprender/least-squares/apr-products-private.h"
+
+/* The bits of a sum, of which three doubles have up to 159. */
+#define SUM_PRECISION 192
 
 gboolean
 apr_design_init (AprDesign *self,
@@ -97,6 +101,33 @@ apr_design_get_exponent (const AprDesign *self)
 {
   return self->sums != NULL ? apr_exact_sums_get_exponent (self->sums)
                             : apr_row_products_get_exponent (&self->rows);
+}
+
+AprDoubleDouble
+apr_design_get_scaled_sum (const AprDesign *self, gsize i, double *rest)
+{
+  AprDoubleDouble sum = apr_dd_from_integer (self->columns[i], -self->scale[i]);
+  mpf_t number;
+  mpf_t part;
+
+  *rest = 0;
+  /* Numbers in GMP are finite. */
+  if (!isfinite (sum.high))
+    return sum;
+
+  mpf_init2 (number, SUM_PRECISION);
+  mpf_init2 (part, SUM_PRECISION);
+  mpf_set_z (number, self->columns[i]);
+  mpf_div_2exp (number, number, (mp_bitcnt_t) self->scale[i]);
+  mpf_set_d (part, sum.high);
+  mpf_sub (number, number, part);
+  mpf_set_d (part, sum.low);
+  mpf_sub (number, number, part);
+  *rest = mpf_get_d (number);
+  mpf_clear (number);
+  mpf_clear (part);
+
+  return sum;
 }
 
 void

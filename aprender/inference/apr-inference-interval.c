@@ -43,6 +43,9 @@
  * is still above 2^-50. */
 #define RELATION_MARGIN 0x1p-20
 
+/* A mean in double-double errs by less than this times 2^-53 of it. */
+#define MEAN_ROUNDING 0x1p-48
+
 /* What rounding may change in a variance computed in double, relative to it. */
 #define TOLERANCE 0x1p-36
 
@@ -74,6 +77,7 @@ typedef struct
   double *root;           /* (owned) packed, times these */
   double weight_square;   /* what the squares are to be multiplied with */
   double distance;        /* how far rounding may bring the root u, for u of length 1 */
+  double least_square;    /* the square of the length of u, in W, that rounding the means counts as */
   gboolean certain;       /* rounding is harmless in all rows that are neither too large nor too small */
 
   gsize n_rows;
@@ -122,10 +126,11 @@ predict_row (Intervals *self, gsize row)
   g_autofree AprDoubleDouble *product = g_new (AprDoubleDouble, self->n + 1);
   g_autofree gint64 *exponents = g_new0 (gint64, self->n + 1);
   AprDoubleDouble sum = { 0, 0 };
-  gint64 shift = inference->first > 0 ? 0 : G_MININT16; /* without a centre, small rows are made larger */
+  gint64 shift = G_MININT16; /* small rows are made larger */
   gboolean is_zero = TRUE;
   mpf_t variance;
   mpf_t number;
+  mpf_t part;
   gsize i;
 
   for (i = 0; i < self->n; i++)
@@ -137,6 +142,7 @@ predict_row (Intervals *self, gsize row)
 
   mpf_init2 (variance, APR_INFERENCE_PRECISION);
   mpf_init2 (number, APR_INFERENCE_PRECISION);
+  mpf_init2 (part, APR_INFERENCE_PRECISION);
   for (i = 0; i < self->n; i++)
     {
       mpf_set_d (number, read_value (self, row, i));
@@ -145,24 +151,29 @@ predict_row (Intervals *self, gsize row)
           double rest;
 
           apr_rows_get_rests (&self->rows, get_feature (self, i), row, 1, &rest);
-          mpf_set_d (variance, rest);
-          mpf_add (number, number, variance);
+          mpf_set_d (part, rest);
+          mpf_add (number, number, part);
         }
       mpf_mul (number, number, inference->weight);
+      apr_inference_shift (number, number, -get_scale (inference, i));
+      mpf_set_d (part, inference->centre[i].high);
+      mpf_sub (number, number, part);
+      mpf_set_d (part, inference->centre[i].low);
+      mpf_sub (number, number, part);
+      mpf_set_d (part, inference->centre_rest[i]);
+      mpf_sub (number, number, part);
       u[i] = apr_inference_split (number, &exponents[i]);
-      exponents[i] -= get_scale (inference, i);
       if (u[i].high != 0)
-        shift = MAX (shift, exponents[i] - MAX_EXPONENT);
+        {
+          shift = MAX (shift, exponents[i] - MAX_EXPONENT);
+          is_zero = FALSE;
+        }
     }
   for (i = 0; i < self->n; i++)
     {
       int exponent = (int) CLAMP (exponents[i] - shift, -5000, 5000);
-      int centre_exponent = (int) MAX (-shift, -5000);
 
       u[i] = (AprDoubleDouble){ ldexp (u[i].high, exponent), ldexp (u[i].low, exponent) };
-      u[i] = apr_dd_subtract (u[i], (AprDoubleDouble){ ldexp (inference->centre[i].high, centre_exponent),
-                                                       ldexp (inference->centre[i].low, centre_exponent) });
-      is_zero = is_zero && u[i].high == 0;
     }
   if (!is_zero)
     apr_inverse_multiply_root (&inverse, u, product);
@@ -184,6 +195,7 @@ predict_row (Intervals *self, gsize row)
     }
   mpf_clear (variance);
   mpf_clear (number);
+  mpf_clear (part);
 }
 
 /* The features of rows by position: those of X in place, or copied to @copy, with zeros for rows that are not there. */
@@ -286,7 +298,8 @@ predict_blocks (gpointer data, gsize part, gsize n_parts)
       gsize i;
       gsize j;
 
-      memset (lengths, 0, sizeof lengths);
+      for (i = 0; i < G_N_ELEMENTS (lengths); i++)
+        lengths[i] = self->least_square;
       memset (squares, 0, sizeof squares);
       if (self->in_double)
         {
@@ -356,8 +369,9 @@ prepare_root (Intervals *self)
   self->distance = 0x1p-53 * sqrt (squares);
 
   /* The diagonal of the scaled products is below 2, so their trace, the sum of the squares of the root's inverse, is
-   * below 2 n: that times |root u|² is not less than |u|². */
-  self->certain = 3 * self->distance * sqrt (2 * (double) self->n) <= TOLERANCE;
+   * below 2 n: that times |root u|² is not less than |u|². Where there are means, the variance is at least 1. */
+  self->certain =
+    3 * self->distance * sqrt (2 * (double) self->n + self->weight_square * self->least_square) <= TOLERANCE;
 }
 
 /* Rounds what the rows are computed from, where it is neither too large nor too small for doubles. */
@@ -392,12 +406,15 @@ prepare_doubles (Intervals *self)
     {
       gint64 exponent = weight_exponent - get_scale (inference, i);
       AprDoubleDouble mean = apr_dd_divide (inference->centre[i], weight);
+      double rounding;
 
       self->in_double = self->in_double && ABS (exponent) < 400;
       exponent = CLAMP (exponent, -400, 400);
       self->scales[i] = ldexp (1, (int) exponent);
       self->means[i] =
         (AprDoubleDouble){ ldexp (mean.high, (int) -exponent), ldexp (mean.low, (int) -exponent) };
+      rounding = MEAN_ROUNDING * mean.high;
+      self->least_square += rounding * rounding;
     }
   prepare_root (self);
 }

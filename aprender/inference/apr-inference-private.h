@@ -62,6 +62,7 @@ typedef struct
   double *inflation;       /* (owned) by position */
   AprDoubleDoubles root;   /* (owned) of the features, see AprInverse */
   AprDoubleDouble *centre; /* (owned) by feature: its weighted sum, scaled; 0 without an intercept */
+  double *centre_rest;     /* (owned) by feature: what the centre lacks of that */
 
   /* Of the features that depend on others: in the samples, the column of each is the sum of those of the independent
    * features, times these factors, in scales of their own, and of a constant. */

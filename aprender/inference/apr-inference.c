@@ -312,6 +312,7 @@ take_inverse (AprInference *self, const AprDesign *design, const AprInverse *inv
 
   self->scale = g_new0 (gint64, self->n + 1);
   self->centre = g_new (AprDoubleDouble, n + 1);
+  self->centre_rest = g_new (double, n + 1);
   self->inverse = apr_run_new_pages (run, apr_triangle (self->n, 0), sizeof *self->inverse, FALSE);
   if (self->inverse == NULL)
     return FALSE;
@@ -319,7 +320,7 @@ take_inverse (AprInference *self, const AprDesign *design, const AprInverse *inv
   for (i = 0; i < n; i++)
     {
       self->scale[self->first + i] = design->scale[i];
-      self->centre[i] = apr_dd_from_integer (design->columns[i], -design->scale[i]);
+      self->centre[i] = apr_design_get_scaled_sum (design, i, &self->centre_rest[i]);
       for (j = 0; j <= i; j++)
         self->inverse[apr_triangle (self->first + i, self->first + j)] =
           inverse->inverse[apr_triangle (i, j)];
@@ -609,6 +610,7 @@ apr_inference_unref (AprInference *self)
   g_clear_pointer (&self->exact_fits, g_ptr_array_unref);
   apr_double_doubles_free (&self->root);
   g_free (self->centre);
+  g_free (self->centre_rest);
   g_free (self->scale);
   apr_pages_free (self->inverse);
   g_free (self->solutions);

@@ -556,6 +556,49 @@ test_saturated (void)
     }
 }
 
+static void
+test_cancelling_means (void)
+{
+  const double x_values[] = {
+    0x1p46 - 3.015625, -3.015625 + 0x1p-40,  0x1p46 - 1.046875, -1.046875 - 0x1p-39,
+    0x1p46 + 1.578125, 1.578125 + 0x1.8p-39, 0x1p46 + 2.234375, 2.234375 - 0x1p-40
+  };
+  const double y_values[] = { 1, -2, 3, 1 };
+  const double weights[] = { 0.001, 0.7, 0.3, 1300.1 };
+  const double rows[] = { 0x1p46, 0, 0x1p46 + 1, 1, 0x1p46 + 100, 100 + 0x1p-40, 0x1p46 + 0.25, 0.5 };
+  const double leverages[] = { 0.0053370658644463552, 0.99710010806374474, 0.99756409077354558,
+                               0.99999873529826332 };
+  const double expected[] = { 119273.46510271806, 61618.754671761334, 94146.099464516176, 1431.871026857053,
+                              52757.366409308299, 36265.300151180872, 1860886.6843166727, 6216735351478580 };
+  g_autoptr (AprTensor) x = matrix_new (4, 2, x_values);
+  g_autoptr (AprTensor) y = vector_new (4, y_values);
+  g_autoptr (AprTensor) w = vector_new (4, weights);
+  g_autoptr (AprTensor) new_x = matrix_new (4, 2, rows);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, w);
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  g_test_summary (
+    "Features far from 0 that nearly depend on each other, with weights of all bits: the means have "
+    "more digits than two doubles. From fractions in Python, and tan (0.999999 pi / 2) by mpmath.");
+  for (i = 0; i < 8; i++)
+    {
+      g_autoptr (AprTensor) lower = NULL;
+      g_autoptr (AprTensor) upper = NULL;
+
+      g_assert_true (apr_linear_regression_predict_interval (
+        model, i < 4 ? x : new_x, 0.999999, APR_INTERVAL_CONFIDENCE, &lower, &upper, &error));
+      g_assert_no_error (error);
+      assert_close ((element (upper, i % 4) - element (lower, i % 4)) / 2, expected[i], 0x1p-36);
+    }
+
+  diagnostics = apr_linear_regression_diagnose (model, x, y, w, 0, NULL, &error);
+  g_assert_no_error (error);
+  for (i = 0; i < 4; i++)
+    assert_close (element (apr_regression_diagnostics_get_leverages (diagnostics), i), leverages[i], 0x1p-35);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -574,6 +617,7 @@ main (int argc, char *argv[])
   ADD ("beside-far-column", test_beside_far_column);
   ADD ("middle", test_middle);
   ADD ("saturated", test_saturated);
+  ADD ("cancelling-means", test_cancelling_means);
 #undef ADD
 
   return g_test_run ();
