@@ -390,9 +390,14 @@ predict_interval (AprLinearRegression *self,
  * @error: return location for an error
  *
  * Predicts, with an interval of the probability @level: for the mean of all samples with these features, or for one
- * more sample of weight 1. It assumes independent normal errors of one variance. The prediction is in the middle, and
- * the distance of the bounds from it has a relative error below 2^-36. The bounds are NaN where the fit leaves no
- * degrees of freedom.
+ * more sample of weight 1. It assumes independent normal errors of one variance. The bounds are NaN where the fit
+ * leaves no degrees of freedom.
+ *
+ * The distance of the bounds from the middle is that of the exact solution, with a relative error below 2^-36. The
+ * middle is what [method@Apr.Estimator.predict] gives, from coefficients that are rounded once each: it errs by up to
+ * (n_features + 2) u Σ |b x|, where the intercept is among the terms b x, with u = 2^-53, or 2^-24 for coefficients in
+ * F32. Far from the samples, or where features nearly depend on each other, these terms cancel, and that may be more
+ * than the bounds are apart. Both bounds are rounded to F64.
  *
  * Returns: true, or false with %APR_ERROR_RANGE where @level is not between 0 and 1 or where the
  *   prediction for a sample is not estimable, since a feature that depends on others in the samples of the fit does
