@@ -142,11 +142,11 @@ typedef struct
   gsize n;             /* entries of h */
   gsize n_parts;       /* doubles that an entry has: two where the sums keep what one lacks */
   AprDoubleDouble weight;
-  gint64 exponent; /* of the unit of h without an intercept */
-  double *shifts;  /* (owned) two factors of each feature by position, whose product is 2^shift */
-  double *centres; /* (owned) by position */
-  double *rests;   /* (owned) by position: what the centres lack */
-  gsize start;     /* of the block of rows */
+  gint64 exponent;        /* of the unit of h without an intercept */
+  double *shifts;         /* (owned) two factors of each feature by position, whose product is 2^shift */
+  double *centres;        /* (owned) by position */
+  AprDoubleDouble *rests; /* (owned) by position: what the centres lack */
+  gsize start;            /* of the block of rows */
   gsize n_rows;
   /* (owned) n_rows of [1 ; column 2^shift - centre] times the root, and then of what they lack */
   double *block;
@@ -162,6 +162,8 @@ scores_init (Scores *self,
 {
   gint64 bits = (gint64) mpz_sizeinbase (design->weight, 2) - 1;
   gsize n = design->n;
+  mpf_t mean;
+  mpf_t part;
   gsize i;
 
   *self =
@@ -172,18 +174,28 @@ scores_init (Scores *self,
   self->exponent = self->first > 0 ? 0 : apr_design_get_exponent (design) / 2;
   self->shifts = g_new (double, 2 * n + 1);
   self->centres = g_new (double, n + 1);
-  self->rests = g_new (double, n + 1);
+  self->rests = g_new (AprDoubleDouble, n + 1);
+  mpf_init2 (mean, APR_INFERENCE_PRECISION);
+  mpf_init2 (part, APR_INFERENCE_PRECISION);
   for (i = 0; i < n; i++)
     {
       gint64 shift = CLAMP (bits - design->scale[i] - self->exponent, -2 * DBL_MAX_EXP, 2 * DBL_MAX_EXP);
-      AprDoubleDouble centre =
-        apr_dd_divide (apr_dd_from_integer (design->columns[i], shift - bits), self->weight);
 
       self->shifts[2 * i] = ldexp (1, (int) (shift / 2));
       self->shifts[2 * i + 1] = ldexp (1, (int) (shift - shift / 2));
-      self->centres[i] = centre.high;
-      self->rests[i] = centre.low;
+      mpf_set_z (mean, design->columns[i]);
+      mpf_set_z (part, design->weight);
+      mpf_div (mean, mean, part);
+      apr_inference_shift (mean, mean, shift);
+      self->centres[i] = apr_inference_to_double (mean, 0);
+      /* Numbers in GMP are finite. */
+      if (isfinite (self->centres[i]))
+        mpf_set_d (part, self->centres[i]);
+      mpf_sub (mean, mean, part);
+      self->rests[i] = apr_inference_to_double_double (mean, 0);
     }
+  mpf_clear (mean);
+  mpf_clear (part);
 }
 
 static void
@@ -296,9 +308,9 @@ sum_scores (Scores *self, AprPrecision precision, const AprRun *run, GError **er
 }
 
 static AprDoubleDouble
-correct (AprDoubleDouble entry, AprDoubleDouble column, double rest)
+correct (AprDoubleDouble entry, AprDoubleDouble column, AprDoubleDouble rest)
 {
-  return apr_dd_subtract (entry, apr_dd_multiply_double (column, rest));
+  return apr_dd_subtract (entry, apr_dd_multiply (column, rest));
 }
 
 /* Σ h h', each h times its root, in units of 2^(exponent of @sums + @shift), and of the scores. */

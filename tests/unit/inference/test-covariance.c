@@ -125,6 +125,35 @@ test_zero (void)
     }
 }
 
+static void
+test_far_means (void)
+{
+  const double x_values[] = {
+    0x1p46 - 3.015625, -3.015625 + 0x1p-28,  0x1p46 - 1.046875, -1.046875 - 0x1p-27,
+    0x1p46 + 1.578125, 1.578125 + 0x1.8p-27, 0x1p46 + 2.234375, 2.234375 - 0x1p-28,
+    0x1p46 + 0.5,      0.5 + 0x1p-27,        0x1p46 - 0.328125, -0.328125 - 0x1p-28
+  };
+  const double y_values[] = { 1, -2, 3, 1, 0, 2 };
+  const double expected[] = { 5.18265831750797962e21, 73650004.3886391554, 73650004.4424602663 };
+  g_autoptr (AprTensor) x = matrix_new (6, 2, x_values);
+  g_autoptr (AprTensor) y = vector_new (6, y_values);
+  g_autoptr (AprLinearRegression) model = fit (TRUE, x, y, NULL);
+  g_autoptr (AprRegressionStatistics) statistics = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  g_test_summary (
+    "The means of features that are far from 0 beside their spread, and nearly depend on each other: "
+    "1e-30 times the largest variance inflation is 7e-14. From fractions in Python.");
+
+  statistics =
+    apr_linear_regression_get_robust_statistics (model, x, y, NULL, APR_COVARIANCE_HC0, 0, NULL, &error);
+  g_assert_no_error (error);
+  for (i = 0; i < 3; i++)
+    assert_close (element (apr_regression_statistics_get_standard_errors (statistics), i), expected[i],
+                  7e-14);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -134,6 +163,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/covariance/no-error", test_no_error);
   g_test_add_func ("/covariance/heavy", test_heavy);
   g_test_add_func ("/covariance/zero", test_zero);
+  g_test_add_func ("/covariance/far-means", test_far_means);
 
   return g_test_run ();
 }
