@@ -50,6 +50,9 @@ gpointer apr_estimator_ref_results (AprEstimator *self) G_GNUC_WARN_UNUSED_RESUL
 AprEstimator *
 apr_estimator_create (GType type, guint n, const char **names, const GValue *values, GError **error);
 
+/* As apr_estimator_clone (), with an error where that warns. */
+AprEstimator *apr_estimator_try_clone (AprEstimator *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Takes what a file has beside the hyper-parameters. */
 gboolean apr_estimator_load_into (AprEstimator *self,
                                   AprSafetensorsReader *reader,

@@ -24,8 +24,8 @@ apr_estimator_create (GType type, guint n, const char **names, const GValue *val
   return NULL;
 }
 
-static AprEstimator *
-clone_estimator (AprEstimator *self, GError **error)
+AprEstimator *
+apr_estimator_try_clone (AprEstimator *self, GError **error)
 {
   guint n;
   g_autofree GParamSpec **pspecs = apr_cloned_properties_list (G_OBJECT_GET_CLASS (self), &n);
@@ -70,7 +70,7 @@ apr_estimator_clone (AprEstimator *self)
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
 
-  clone = clone_estimator (self, &error);
+  clone = apr_estimator_try_clone (self, &error);
   if (clone == NULL)
     g_critical ("%s", error->message);
 
@@ -134,7 +134,7 @@ apr_estimator_copy (AprEstimator *self, GError **error)
 
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
 
-  copy = clone_estimator (self, error);
+  copy = apr_estimator_try_clone (self, error);
   if (copy == NULL)
     return NULL;
 

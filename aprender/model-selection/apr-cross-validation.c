@@ -37,6 +37,7 @@ typedef struct
   double *scores;          /* (owned) (nullable) */
   AprTensor **predictions; /* (owned) (nullable) */
   GError **errors;         /* (owned) */
+  gboolean has_failed;     /* of models that are fitted one after the other: then none follows */
 
   GThread *caller; /* (unowned) who hears of the progress */
   gint n_done;     /* atomic: folds */
@@ -117,7 +118,7 @@ fit_samples (const Call *call, gsize fold, GError **error)
       (weights = apr_folds_gather (call->folds, 2, fold, TRUE, cancellable, error)) == NULL)
     return NULL;
   if (y != NULL)
-    model = apr_estimator_clone (call->cloned);
+    model = apr_estimator_try_clone (call->cloned, error);
 
   return model != NULL && apr_estimator_fit (model, x, y, weights, cancellable, error)
          ? g_steal_pointer (&model)
@@ -223,12 +224,16 @@ validate_part (gpointer data, gsize part, gsize n_parts)
 {
   Call *call = data;
 
-  if (apr_run_is_cancelled (&call->run))
+  if (apr_run_is_cancelled (&call->run) || call->has_failed)
     return;
 
   apr_run_push_cancellable (call->run.cancellable);
   if (!validate (call, part, &call->errors[part]))
-    g_prefix_error (&call->errors[part], "Fold %" G_GSIZE_FORMAT " (counted from 0): ", part);
+    {
+      g_prefix_error (&call->errors[part], "Fold %" G_GSIZE_FORMAT " (counted from 0): ", part);
+      if (call->sums == NULL)
+        call->has_failed = TRUE;
+    }
   apr_run_pop_cancellable (call->run.cancellable);
 
   g_atomic_int_inc (&call->n_done);
@@ -307,13 +312,14 @@ check_folds (const Call *call, GError **error)
   return FALSE;
 }
 
-/* The predictions of all folds, in the order of the samples. */
+/* The predictions of all folds, in the order of the samples, in the shape of y. */
 static AprTensor *
 join_predictions (const Call *call, GError **error)
 {
   const AprRowGroups *groups = &call->folds->groups;
-  gsize n_dims = apr_tensor_get_n_dims (call->predictions[0]);
-  gsize shape[2] = { groups->n_rows, n_dims > 1 ? apr_tensor_get_shape (call->predictions[0], NULL)[1] : 1 };
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (call->folds->data[1], &n_dims);
+  gsize n_targets = n_dims > 1 ? shape[1] : 1;
   AprDType dtype = APR_DTYPE_F32;
   g_autoptr (AprTensor) joined = NULL;
   double *values;
@@ -321,12 +327,12 @@ join_predictions (const Call *call, GError **error)
   gsize i;
   gsize j;
 
-  values = apr_memory_new (groups->n_rows, shape[1] * sizeof *values, "predictions", error);
+  values = apr_memory_new (groups->n_rows, n_targets * sizeof *values, "predictions", error);
   if (values == NULL)
     return NULL;
 
   /* For samples in no fold, there is no prediction. */
-  for (i = 0; i < groups->n_rows * shape[1]; i++)
+  for (i = 0; i < groups->n_rows * n_targets; i++)
     values[i] = NAN;
   for (fold = 0; fold < call->folds->n_folds; fold++)
     {
@@ -336,12 +342,12 @@ join_predictions (const Call *call, GError **error)
       if (apr_tensor_get_dtype (predictions) != APR_DTYPE_F32)
         dtype = APR_DTYPE_F64;
       for (i = 0; i < apr_row_groups_count (groups, group); i++)
-        for (j = 0; j < shape[1]; j++)
-          values[apr_row_groups_get_row (groups, groups->starts[group] + i) * shape[1] + j] =
-            apr_tensor_get_double (predictions, i * shape[1] + j, NULL);
+        for (j = 0; j < n_targets; j++)
+          values[apr_row_groups_get_row (groups, groups->starts[group] + i) * n_targets + j] =
+            apr_tensor_get_double (predictions, i * n_targets + j, NULL);
     }
   joined =
-    apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, values, groups->n_rows * shape[1] * sizeof *values);
+    apr_tensor_new_take (APR_DTYPE_F64, shape, n_dims, values, groups->n_rows * n_targets * sizeof *values);
 
   return apr_tensor_cast (joined, dtype, error);
 }
@@ -367,7 +373,11 @@ run_folds (AprEstimator *self,
   if (!check_folds (&call, error))
     return FALSE;
   if (!is_linear (self))
-    call.cloned = apr_estimator_clone (self);
+    {
+      call.cloned = apr_estimator_try_clone (self, error);
+      if (call.cloned == NULL)
+        return FALSE;
+    }
   else if (!prepare_sums (&call, error))
     return FALSE;
 
@@ -537,8 +547,8 @@ apr_estimator_cross_validate_finish (AprEstimator *self, GAsyncResult *result, G
  *
  * Such predictions can be plotted beside the targets, or given to any metric.
  *
- * Returns: (transfer full): the predictions in the order of the samples, [n_samples] or [n_samples, n_targets], NaN for
- *   samples that are in no fold; or `NULL` with an error as of [method@Apr.Estimator.cross_validate]
+ * Returns: (transfer full): the predictions in the order of the samples and the shape of y, NaN for samples that are in
+ *   no fold; or `NULL` with an error as of [method@Apr.Estimator.cross_validate]
  *
  * Since: 0.1
  */
