@@ -100,7 +100,10 @@ async function countRows(reader: Apr.TableReader): Promise<number> {
     nRows += x.shape[0];
   return nRows;
 }
-print([Number.isFinite(sum) && countRows.length === 1 && list.get_n_items() === 3 && model.predict(flat).length === 4,
+const folds: Apr.Folds = Apr.Folds.new_from_labels(X, y, null, ['a', 'b', 'a', 'b']);
+const loss: number = model.cross_validate(folds, 'max_error')[0] + (await model.cross_validate_async(folds, Apr.Metric.R2))[1] +
+  model.cross_predict(folds)[3] + (await model.cross_predict_async(Apr.Folds.new_shuffled(X, y, null, 2, 42)))[0];
+print([Number.isFinite(sum + loss) && folds.labels?.[3] === 'b' && countRows.length === 1 && list.get_n_items() === 3 && model.predict(flat).length === 4,
   model.diagnose(X, y).residuals.map(Math.abs).length, model.predict(X).shape.length,
   statistics.standard_errors[1].toFixed(1).length].join());
 '''

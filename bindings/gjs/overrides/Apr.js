@@ -12,10 +12,10 @@ function _init() {
   const Apr = this;
   const functions = {};
 
-  for (const name of ['garbage', 'describe', 'lists', 'data', 'methods', 'copying'])
+  for (const name of ['garbage', 'describe', 'lists', 'data', 'labels', 'methods', 'copying'])
     Object.assign(functions, parts[name].getFunctions(Apr, functions));
 
-  for (const name of ['tensor', 'safetensors', 'estimator', 'linear_regression', 'groups', 'statistics', 'cross_products', 'tables',
-    'metrics', 'promises', 'guards'])
+  for (const name of ['tensor', 'safetensors', 'estimator', 'linear_regression', 'groups', 'statistics', 'cross_products', 'folds',
+    'tables', 'metrics', 'promises', 'guards'])
     parts[name].extend(Apr, functions);
 }

@@ -43,6 +43,15 @@ test('copies-are-freed', async () => {
   }
 });
 
+test('sums-of-folds-are-freed', async () => {
+  const model = new Apr.LinearRegression();
+  const tensors = [Apr.Tensor.from(X.slice(0, 300000), [6000, 50]), Apr.Tensor.from(y.slice(0, 6000))];
+  for (const name of ['cross_validate', 'cross_validate_async']) {
+    const growth = await measure(15, () => model[name](Apr.Folds.new(...tensors, null, 100)));
+    assertTrue(growth < MAX_GROWTH / 2, `${name}: ${growth} MB more`);
+  }
+});
+
 test('rows-of-tables-are-freed', async () => {
   const table = new GLib.Bytes(new TextEncoder().encode(`a,b\n${'1,2\n'.repeat(1000000)}`));
   const growth = await measure(8, async () => {

@@ -15,6 +15,9 @@ declare module 'gi://Apr?version=1.0' {
     /** Numbers in arrays that have the same lengths at each depth, in a typed array, or a tensor. */
     type Numbers = Tensor | TypedArray | number | readonly number[] | readonly Numbers[];
 
+    /** A label for each sample. */
+    type Labels = Tensor | ArrayLike<string | number | bigint | boolean>;
+
     /** What a linear regression computes: Float32Array where its dtype is F32. */
     type FloatArray = Float32Array | Float64Array;
 
@@ -292,6 +295,19 @@ declare module 'gi://Apr?version=1.0' {
       predict_async(X: Numbers, cancellable?: Gio.Cancellable | null): Promise<ShapedArray<TypedArray>>;
       score_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
         Promise<number>;
+      /**
+       * Scores each fold by a new model with these hyper-parameters that is fitted to all other samples; this model
+       * stays as it is.
+       * @param folds samples in folds
+       * @param metric what a score is: `r2`, the default, or another metric, such as `mean_squared_error`
+       */
+      cross_validate(folds: Folds, metric?: Metric | string, cancellable?: Gio.Cancellable | null):
+        ShapedArray<Float64Array>;
+      cross_validate_async(folds: Folds, metric?: Metric | string, cancellable?: Gio.Cancellable | null):
+        Promise<ShapedArray<Float64Array>>;
+      /** Predicts for each sample by a model that has not seen its fold; NaN for samples that are in none. */
+      cross_predict(folds: Folds, cancellable?: Gio.Cancellable | null): ShapedArray;
+      cross_predict_async(folds: Folds, cancellable?: Gio.Cancellable | null): Promise<ShapedArray>;
       /** An unfitted model of the same class with the same hyper-parameters. */
       clone(): this;
       /** A model with the same hyper-parameters that is fitted in the same way. */
@@ -414,10 +430,10 @@ declare module 'gi://Apr?version=1.0' {
        * @param y the targets, [n_samples] or [n_samples, n_targets]
        * @param groups the label of the group of each sample
        */
-      fit_groups(X: Numbers, y: Numbers, groups: Tensor | ArrayLike<string | number | bigint | boolean>,
-        sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): GroupFits;
-      fit_groups_async(X: Numbers, y: Numbers, groups: Tensor | ArrayLike<string | number | bigint | boolean>,
-        sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null): Promise<GroupFits>;
+      fit_groups(X: Numbers, y: Numbers, groups: Labels, sample_weight?: Numbers | null,
+        cancellable?: Gio.Cancellable | null): GroupFits;
+      fit_groups_async(X: Numbers, y: Numbers, groups: Labels, sample_weight?: Numbers | null,
+        cancellable?: Gio.Cancellable | null): Promise<GroupFits>;
       /** How much an error of the data can grow in the coefficients, at most. */
       compute_condition_number(): number;
       compute_condition_number_async(cancellable?: Gio.Cancellable | null): Promise<number>;
@@ -630,6 +646,23 @@ declare module 'gi://Apr?version=1.0' {
       check(group: number): boolean;
       get_n_failed(): number;
       get_n_groups(): number;
+    }
+
+    /** Samples that are cut into folds, for a model's cross_validate() and cross_predict(). */
+    class Folds extends GObject.Object {
+      /** Folds of samples as they follow each other; the first three arguments are those of a fit. This blocks. */
+      static new(X: Numbers, y: Numbers, sample_weight: Numbers | null, n_folds: number): Folds;
+      /** Folds of samples that are dealt out at random; the same seed gives the same folds. */
+      static new_shuffled(X: Numbers, y: Numbers, sample_weight: Numbers | null, n_folds: number, seed: number): Folds;
+      /** Samples with the same label are in the same fold, those with a negative one in none. */
+      static new_from_labels(X: Numbers, y: Numbers, sample_weight: Numbers | null, labels: Labels): Folds;
+      /** Of samples that have been summed before: the sums of each fold. */
+      static new_from_cross_products(states: readonly CrossProducts[]): Folds;
+      readonly n_folds: number;
+      /** Of each sample, that of its fold; null where the folds were made of cross products. */
+      readonly labels: ArrayLike<string | number | bigint | boolean> | null;
+      get_labels(): Tensor | null;
+      get_n_folds(): number;
     }
 
     /** How well each sample is fitted, and how much the fit depends on it. */

@@ -10,30 +10,8 @@ const ARRAYS = ['coefficients', 'intercepts', 'n_samples', 'ranks', 'correctly_r
 const PRIORITY = GLib.PRIORITY_DEFAULT;
 
 function extend(Apr, functions) {
-  const {GroupFits, LinearRegression, Tensor} = Apr;
-  const {count, defineGetter, describe, isList, isTypedArray, promisify, toShapedArray, toTensor, toWeights,
-    updateInSlices} = functions;
-
-  function compare(a, b) {
-    return a < b ? -1 : Number(a > b);
-  }
-
-  // A tensor of whole numbers, and, but where these are the labels themselves, the labels that they stand for.
-  function numberLabels(groups) {
-    if (groups instanceof Tensor)
-      return {tensor: groups};
-    if (!isList(groups))
-      throw new TypeError(`groups must be a label for each sample, not ${describe(groups)}`);
-    if (isTypedArray(groups) && !(groups instanceof Float32Array || groups instanceof Float64Array))
-      return {tensor: toTensor(groups, 'groups')};
-    const values = Array.from(groups);
-    const wrong = values.findIndex(value => !['string', 'number', 'bigint', 'boolean'].includes(typeof value) || Number.isNaN(value));
-    if (wrong >= 0)
-      throw new TypeError(`groups has ${describe(values[wrong])} at ${wrong} (counted from 0), not a label`);
-    const labels = [...new Set(values)].sort(compare);
-    const numbers = new Map(labels.map((label, i) => [label, i]));
-    return {labels, tensor: toTensor(Int32Array.from(values, value => numbers.get(value)), 'groups')};
-  }
+  const {GroupFits, LinearRegression} = Apr;
+  const {count, defineGetter, numberLabels, promisify, toShapedArray, toTensor, toWeights, updateInSlices} = functions;
 
   function finish(fits, labels) {
     if (labels !== undefined)
@@ -43,19 +21,19 @@ function extend(Apr, functions) {
 
   const fitGroups = LinearRegression.prototype.fit_groups;
   LinearRegression.prototype.fit_groups = function (X, y, groups, sampleWeight = null, cancellable = null) {
-    const {tensor, labels} = numberLabels(groups);
+    const {tensor, distinct} = numberLabels(groups, 'groups');
     return finish(fitGroups.call(this, toTensor(X, 'X'), toTensor(y, 'y'), tensor, toWeights(sampleWeight), cancellable),
-      labels);
+      distinct);
   };
 
   const fitGroupsAsync = promisify(LinearRegression.prototype, 'fit_groups');
   LinearRegression.prototype.fit_groups_async = async function (X, y, groups, sampleWeight = null, cancellable = null) {
-    const {tensor, labels} = numberLabels(groups);
+    const {tensor, distinct} = numberLabels(groups, 'groups');
     let fits = null;
     await updateInSlices(this, X, y, sampleWeight, cancellable, async ([x, targets, weights]) => {
       fits = await fitGroupsAsync.call(this, x, targets, tensor, weights, PRIORITY, cancellable);
     });
-    return finish(fits, labels);
+    return finish(fits, distinct);
   };
 
   for (const name of ARRAYS) {
