@@ -526,6 +526,92 @@ void test_groups () throws GLib.Error {
   loop.run ();
 }
 
+/* The R² of each fold of a model that has seen the other rows. */
+double[] score_by_hand (Apr.Estimator model, Apr.Tensor x, Apr.Tensor y, size_t n_rows) throws GLib.Error {
+  double[] scores = {};
+
+  for (size_t start = 0; start < n_rows; start += n_rows / 2) {
+    var end = start + n_rows / 2;
+    var other = start == 0 ? end : 0;
+    var fitted = model.clone ();
+    fitted.fit (x.slice_rows (other, other + n_rows / 2), y.slice_rows (other, other + n_rows / 2));
+    scores += fitted.score (x.slice_rows (start, end), y.slice_rows (start, end));
+  }
+  return scores;
+}
+
+void assert_near (Apr.Tensor tensor, double[] expected) throws GLib.Error {
+  assert (tensor.get_n_elements () == expected.length);
+  for (int i = 0; i < expected.length; i++)
+    assert ((tensor.get_double (i) - expected[i]).abs () <= 1e-12 * double.max (expected[i].abs (), 1));
+}
+
+void test_folds () throws GLib.Error {
+  var loop = new MainLoop ();
+
+  check_folds.begin ((object, result) => {
+    try {
+      check_folds.end (result);
+    } catch (GLib.Error e) {
+      error ("%s", e.message);
+    }
+    loop.quit ();
+  });
+  loop.run ();
+}
+
+async void check_folds () throws GLib.Error {
+  var x = new Apr.Tensor.from_doubles ({ 0, 1, 2, 3, 5, 8, 13, 21 }, { 8, 1 });
+  var y = new Apr.Tensor.from_doubles ({ 1, 2, 4, 5, 9, 11, 15, 30 }, { 8 });
+  var folds = new Apr.Folds (x, y, null, 2);
+
+  assert (folds.n_folds == 2);
+  assert_values (((!) folds.labels).cast (Apr.DType.F64), { 0, 0, 0, 0, 1, 1, 1, 1 });
+  Apr.Estimator[] models = { new Apr.LinearRegression (), new TestMean (1) };
+  foreach (var model in models) {
+    var expected = score_by_hand (model, x, y, 8);
+    assert_near (model.cross_validate (folds), expected);
+    assert_near (yield model.cross_validate_async (folds), expected);
+    assert (model.cross_predict (folds).equal (yield model.cross_predict_async (folds)));
+    var mean = model.cross_validate (folds, Apr.Metric.MEAN_ABSOLUTE_ERROR);
+    assert (mean.equal (yield model.cross_validate_async (folds, Apr.Metric.MEAN_ABSOLUTE_ERROR)));
+    assert (!model.fitted && !model.busy);
+  }
+
+  var labels = new Apr.Tensor.from_doubles ({ -1, 0, -1, 0, -1, 0, 7, 7 }, { 8 });
+  var by_label = new Apr.Folds.from_labels (x, y, null, labels);
+  assert (by_label.n_folds == 2);
+  assert (models[0].cross_predict (by_label).get_double (0).is_nan ());
+  assert (new Apr.Folds.shuffled (x, y, null, 4, 42).labels.equal (new Apr.Folds.shuffled (x, y, null, 4, 42).labels));
+
+  Apr.CrossProducts[] states = { new Apr.CrossProducts (1, 1), new Apr.CrossProducts (1, 1) };
+  for (int i = 0; i < 2; i++)
+    states[i].update (x.slice_rows (4 * i, 4 * i + 4), y.slice_rows (4 * i, 4 * i + 4));
+  var summed = new Apr.Folds.from_cross_products (states);
+  assert_null (summed.labels);
+  assert (models[0].cross_validate (summed).equal (models[0].cross_validate (folds)));
+  assert ((yield models[0].cross_validate_async (summed)).equal (models[0].cross_validate (folds)));
+  try {
+    yield models[1].cross_validate_async (summed);
+    assert_not_reached ();
+  } catch (Apr.AprError.STATE e) {
+    assert_message (e, "TestMean");
+  }
+  try {
+    new Apr.Folds (x, y, null, 9);
+    assert_not_reached ();
+  } catch (Apr.AprError.RANGE e) {
+    assert_message (e, "8 samples into 9 folds");
+  }
+  try {
+    var negative = new Apr.Tensor.from_doubles ({ 1, 2, 4, -5, 9, 11, 15, 30 }, { 8 });
+    models[1].cross_validate (new Apr.Folds (x, negative, null, 2));
+    assert_not_reached ();
+  } catch (Apr.AprError.RANGE e) {
+    assert_message (e, "Fold 1 (counted from 0): The target -5 is negative");
+  }
+}
+
 delegate void Body () throws GLib.Error;
 
 void add_test (string name, owned Body body) {
@@ -551,6 +637,7 @@ int main (string[] args) {
   add_test ("partial-fit", test_partial_fit);
   add_test ("statistics", test_statistics);
   add_test ("groups", test_groups);
+  add_test ("folds", test_folds);
   add_test ("errors", test_errors);
   add_test ("subclass", test_subclass);
   add_test ("results", test_results);
