@@ -40,7 +40,7 @@ PAGES = {
     'errors.md': ([f'errors.{suffix}' for suffix in SUFFIXES], None, None),
     'asynchronous.md': ([f'asynchronous.{suffix}' for suffix in SUFFIXES], None, None),
     'c.md': (['threads.c'], None, None),
-    'javascript.md': (['arrays.js'], None, None),
+    'javascript.md': (['arrays.js', 'penalties.js'], None, None),
     'vala.md': (['model-of-table.vala'], None, None),
     'command.md': ([], None, None),
     'gnome.md': (['rents-window.js', 'rents-window.py', 'summary-window.c', 'summary-window.vala'], None, None),
