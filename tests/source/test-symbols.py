@@ -87,14 +87,14 @@ def test_contracts():
 
 symbols = exported(sys.argv[1])
 # What the page about stability promises: the type of each count, and of the property, as GObject has none of gsize.
-SIZES = 'n_features n_targets n_dims n_elements n_values n_groups n_failed group index start stop target size'
+SIZES = 'n_features n_targets n_dims n_elements n_values n_groups n_failed n_folds n_states group index start stop target size'
 LONG = 'n_samples n_rows n_dropped n_missing offset max_shard_size max_header_size max_rows df_model df_residual df_hypothesis'
 COUNTS = {**dict.fromkeys(SIZES.split(), 'gsize'), **dict.fromkeys(LONG.split(), 'guint64'), 'n_threads': 'guint',
           'rank': 'gssize'}
 # The bytes of sums are in memory; those of a table were read, and of a tensor are in a file.
 EXCEPTIONS = {('CrossProducts', 'n_bytes'): 'gsize', ('TableReader', 'n_bytes'): 'guint64',
               ('SafetensorsReader', 'size'): 'guint64'}
-NO_COUNTS = {'alignment', 'bits', 'io_priority'}
+NO_COUNTS = {'alignment', 'bits', 'io_priority', 'seed'}
 INTEGERS = {'gint', 'guint', 'gint64', 'guint64', 'gsize', 'gssize', 'glong', 'gulong'}
 
 
