@@ -85,6 +85,17 @@ apr_tool_append_padded (GString *string, const char *text, gsize width)
     g_string_append_c (string, ' ');
 }
 
+void
+apr_tool_append_aligned (GString *string, const char *text, gsize width)
+{
+  gsize i;
+
+  g_string_append_c (string, ' ');
+  for (i = apr_tool_get_width (text); i < width; i++)
+    g_string_append_c (string, ' ');
+  g_string_append (string, text);
+}
+
 int
 apr_tool_compare_texts (gconstpointer a, gconstpointer b)
 {

@@ -17,6 +17,9 @@ char *apr_tool_get_display_name (const char *path);
 gsize apr_tool_get_width (const char *text);
 void apr_tool_append_padded (GString *string, const char *text, gsize width);
 
+/* The same with the text on the right, behind a space. */
+void apr_tool_append_aligned (GString *string, const char *text, gsize width);
+
 /* Compares what two pointers to strings point to, as g_ptr_array_sort() and qsort() need it. */
 int apr_tool_compare_texts (gconstpointer a, gconstpointer b);
 

@@ -100,17 +100,6 @@ get_doubles (AprTensor *tensor)
   return apr_tensor_get_doubles (tensor, NULL, NULL);
 }
 
-static void
-append_aligned (GString *text, const char *value, gsize width)
-{
-  gsize own_width;
-
-  g_string_append_c (text, ' ');
-  for (own_width = apr_tool_get_width (value); own_width < width; own_width++)
-    g_string_append_c (text, ' ');
-  g_string_append (text, value);
-}
-
 /* Of a term that depends on others, R has NA, and NaN where only its error is not defined. */
 static void
 spell_undefined (char **texts, const double *values, const double *estimates, gsize n)
@@ -161,7 +150,7 @@ append_terms (GString *text, AprRegressionStatistics *statistics, gboolean colou
   g_string_append (text, coloured ? BOLD : "");
   apr_tool_append_padded (text, "", name_width);
   for (j = 0; j < N_COLUMNS; j++)
-    append_aligned (text, headers[j], widths[j]);
+    apr_tool_append_aligned (text, headers[j], widths[j]);
   g_string_append (text, coloured ? PLAIN "\n" : "\n");
   for (i = 0; i < n; i++)
     {
@@ -169,7 +158,7 @@ append_terms (GString *text, AprRegressionStatistics *statistics, gboolean colou
 
       apr_tool_append_padded (text, names[i], name_width);
       for (j = 0; j < N_COLUMNS; j++)
-        append_aligned (text, columns[j][i], widths[j]);
+        apr_tool_append_aligned (text, columns[j][i], widths[j]);
       if (*stars != '\0')
         g_string_append_printf (text, coloured ? " " GREEN "%s" PLAIN : " %s", stars);
       g_string_append_c (text, '\n');
