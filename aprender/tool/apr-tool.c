@@ -75,6 +75,15 @@ apr_tool_find_command (const char *name)
   return NULL;
 }
 
+const char *
+apr_tool_get_words (const AprToolOption *option)
+{
+  if (option->words != NULL)
+    return option->words;
+
+  return option->value != NULL && strchr (option->value, '|') != NULL ? option->value : NULL;
+}
+
 /* FILENAME is for the bytes to come as they are: STRING would be taken for the locale's encoding. */
 static GOptionArg
 get_argument_type (AprToolOptionType type)
@@ -199,15 +208,16 @@ check_words (const AprToolCommand *command, gpointer options, AprToolStatus *sta
 
   for (option = command->options; option != NULL && option->name != NULL; option++)
     {
+      const char *allowed = apr_tool_get_words (option);
       char *value;
       g_auto (GStrv) words = NULL;
       g_autofree char *shown = NULL;
       guint i;
 
-      if (option->value == NULL || strchr (option->value, '|') == NULL)
+      if (allowed == NULL)
         continue;
       value = G_STRUCT_MEMBER (char *, options, option->offset);
-      words = g_strsplit (option->value, "|", -1);
+      words = g_strsplit (allowed, "|", -1);
       for (i = 0; value != NULL && words[i] != NULL; i++)
         if (g_ascii_strcasecmp (words[i], value) == 0)
           break;

@@ -32,6 +32,7 @@ typedef struct
   const char *help;
   /* (nullable): what the value is called: FILE, which completion knows, or the words that are allowed, as in f32|f64 */
   const char *value;
+  const char *words; /* (nullable): the words that are allowed, where these would be too long a name */
 } AprToolOption;
 
 /* All that is known of a command: help, completion and the parser come from it. */
@@ -59,6 +60,7 @@ typedef struct
 
 extern const AprToolCommand apr_tool_completion;
 extern const AprToolCommand apr_tool_convert;
+extern const AprToolCommand apr_tool_cross_validate;
 extern const AprToolCommand apr_tool_fit;
 extern const AprToolCommand apr_tool_inspect;
 extern const AprToolCommand apr_tool_merge;
@@ -73,6 +75,9 @@ extern const AprToolCommand apr_tool_verify;
 extern const AprToolCommand *const apr_tool_commands[];
 
 const AprToolCommand *apr_tool_find_command (const char *name);
+
+/* Returns: (nullable): the words that an option allows, with bars between them; %NULL where it allows any. */
+const char *apr_tool_get_words (const AprToolOption *option);
 
 /* Reads the words after the command's name, and runs it. */
 AprToolStatus apr_tool_run (const AprToolCommand *command, int argc, char **argv);

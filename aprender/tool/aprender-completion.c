@@ -6,17 +6,11 @@
 
 /* What a shell is to offer comes from the one table of commands and options. */
 
-static gboolean
-has_words (const AprToolOption *option)
-{
-  return option->value != NULL && strchr (option->value, '|') != NULL;
-}
-
 /* The words between bars, such as bash|zsh|fish, with spaces between them. */
 static char *
-join_words (const char *value)
+join_words (const char *words)
 {
-  return g_strdelimit (g_strdup (value), "|", ' ');
+  return g_strdelimit (g_strdup (words), "|", ' ');
 }
 
 /* The words that the first argument of a command can be; %NULL where it is something else, such as a file. */
@@ -88,9 +82,9 @@ print_bash (void)
     commands);
   for (i = 0; apr_tool_commands[i] != NULL; i++)
     for (option = get_options (apr_tool_commands[i]); option->name != NULL; option++)
-      if (has_words (option))
+      if (apr_tool_get_words (option) != NULL)
         {
-          g_autofree char *words = join_words (option->value);
+          g_autofree char *words = join_words (apr_tool_get_words (option));
 
           printf ("    %s,--%s) COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n",
                   apr_tool_commands[i]->name, option->name, words);
@@ -145,9 +139,9 @@ print_zsh_option (const AprToolOption *option)
   const char *equals = option->type == APR_TOOL_FLAG ? "" : "=";
   g_autofree char *action = NULL;
 
-  if (has_words (option))
+  if (apr_tool_get_words (option) != NULL)
     {
-      g_autofree char *words = join_words (option->value);
+      g_autofree char *words = join_words (apr_tool_get_words (option));
 
       action = g_strdup_printf (":value:(%s)", words);
     }
@@ -244,9 +238,9 @@ print_fish (void)
                   option->name);
           if (option->letter != 0)
             printf (" -s %c", option->letter);
-          if (has_words (option))
+          if (apr_tool_get_words (option) != NULL)
             {
-              g_autofree char *words = join_words (option->value);
+              g_autofree char *words = join_words (apr_tool_get_words (option));
 
               printf (" -x -a '%s'", words);
             }

@@ -10,10 +10,11 @@
  * it. */
 
 const AprToolCommand *const apr_tool_commands[] = {
-  &apr_tool_fit,     /**/
-  &apr_tool_predict, /**/
-  &apr_tool_score,   /**/
-  &apr_tool_summary, /**/
+  &apr_tool_fit,            /**/
+  &apr_tool_predict,        /**/
+  &apr_tool_score,          /**/
+  &apr_tool_cross_validate, /**/
+  &apr_tool_summary,
 #ifdef APR_PLOT
   &apr_tool_plot,
 #endif
@@ -24,7 +25,8 @@ const AprToolCommand *const apr_tool_commands[] = {
 #ifdef APR_SERVE
   &apr_tool_serve,
 #endif
-  &apr_tool_completion, NULL,
+  &apr_tool_completion,
+  NULL,
 };
 
 static void
@@ -40,12 +42,12 @@ print_usage (FILE *stream)
          "Commands:\n",
          stream);
   for (i = 0; apr_tool_commands[i] != NULL; i++)
-    fprintf (stream, "  %-12s %s\n", apr_tool_commands[i]->name, apr_tool_commands[i]->title);
-  fputs ("  help         Show this help, or that of a command\n"
+    fprintf (stream, "  %-14s  %s\n", apr_tool_commands[i]->name, apr_tool_commands[i]->title);
+  fputs ("  help            Show this help, or that of a command\n"
          "\n"
          "Options:\n"
-         "  -h, --help   Show this help\n"
-         "  --version    Show the version; with --verbose, also which kernels run\n"
+         "  -h, --help      Show this help\n"
+         "  --version       Show the version; with --verbose, also which kernels run\n"
          "\n"
          "Examples:\n",
          stream);
