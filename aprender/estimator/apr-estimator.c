@@ -273,7 +273,8 @@ apr_estimator_class_init (AprEstimatorClass *klass)
   /**
    * AprEstimator:busy: (getter get_busy)
    *
-   * Whether a fit runs, synchronous or not. Another one would fail with %G_IO_ERROR_PENDING.
+   * Whether a fit runs, synchronous or not, or the model is reserved for one. Another one would fail with
+   * %G_IO_ERROR_PENDING.
    *
    * Since: 0.1
    */
@@ -398,7 +399,7 @@ apr_estimator_get_n_targets (AprEstimator *self)
  * apr_estimator_get_busy: (get-property busy)
  * @self: an estimator
  *
- * Tells whether a fit runs.
+ * Tells whether a fit runs, or the model is reserved for one.
  *
  * Returns: whether that is so
  *
@@ -413,7 +414,7 @@ apr_estimator_get_busy (AprEstimator *self)
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
 
   g_mutex_lock (&priv->lock);
-  busy = priv->is_updating;
+  busy = apr_busy_is_set (&priv->busy);
   g_mutex_unlock (&priv->lock);
 
   return busy;
