@@ -55,6 +55,10 @@ AprMetricMean apr_metric_get_variance (const AprMetricData *data);
 /* The mean of R² over the targets, of which errors speak as y, and as of the model's predictions. */
 double apr_metric_score (AprTensor *y, AprTensor *predictions, AprTensor *sample_weight, GError **error);
 
+/* The mean of some values by @weights, of which the greatest is 1, or the plain one where that is %NULL; the first
+ * value that is not finite, where there is one. */
+double apr_metric_average (const AprDoubleDouble *values, const AprDoubleDouble *weights, gsize n);
+
 /* Of all targets. */
 double apr_metric_get_max_error (const AprMetricData *data);
 

@@ -557,3 +557,34 @@ apr_metric_get_max_error (const AprMetricData *data)
 
   return max;
 }
+
+double
+apr_metric_average (const AprDoubleDouble *values, const AprDoubleDouble *weights, gsize n)
+{
+  AprDoubleDouble sum = { 0, 0 };
+  AprDoubleDouble weight_sum = { 0, 0 };
+  double max = 0;
+  int shift;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    if (isfinite (values[i].high))
+      max = MAX (max, fabs (values[i].high));
+    else
+      return values[i].high;
+
+  /* So that the sum is finite, as the mean is. */
+  shift = max > 0x1p900 ? 64 : 0;
+  for (i = 0; i < n; i++)
+    {
+      AprDoubleDouble weight = weights != NULL ? weights[i] : (AprDoubleDouble){ 1, 0 };
+      AprDoubleDouble value = { ldexp (values[i].high, -shift), ldexp (values[i].low, -shift) };
+
+      if (weight.high == 0)
+        continue;
+      sum = apr_dd_add (sum, apr_dd_multiply (value, weight));
+      weight_sum = apr_dd_add (weight_sum, weight);
+    }
+
+  return ldexp (apr_dd_divide (sum, weight_sum).high, shift);
+}

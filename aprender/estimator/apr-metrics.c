@@ -5,6 +5,7 @@
 
 #include <gio/gio.h>
 
+#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-run-private.h"
 #include "aprender/base/apr-task-private.h"
@@ -27,55 +28,69 @@ G_DEFINE_ENUM_TYPE (AprMultioutput,
                     G_DEFINE_ENUM_VALUE (APR_MULTIOUTPUT_RAW_VALUES, "raw_values"),
                     G_DEFINE_ENUM_VALUE (APR_MULTIOUTPUT_VARIANCE_WEIGHTED, "variance_weighted"))
 
+/* The weights of the targets: their variances by the greatest of them, or 1 where none varies. */
 static gboolean
-find_average (
-  AprMetricData *data, AprMetric metric, AprMultioutput multioutput, double *average, GError **error)
+find_weights (AprMetricData *data, AprDoubleDouble *weights, GError **error)
 {
   g_autofree AprMetricMean *variances =
     apr_memory_new (data->n_targets, sizeof *variances, "variances", error);
   gint max_exponent = G_MININT / 2;
-  AprDoubleDouble sum = { 0, 0 };
-  AprDoubleDouble weight_sum = { 0, 0 };
   gsize i;
 
   if (variances == NULL)
     return FALSE;
-  for (i = 0; i < data->n_targets && multioutput == APR_MULTIOUTPUT_VARIANCE_WEIGHTED; i++)
+
+  for (i = 0; i < data->n_targets; i++)
     {
       apr_metric_data_set_target (data, i);
       variances[i] = apr_metric_get_variance (data);
       if (variances[i].value.high > 0)
         max_exponent = MAX (max_exponent, variances[i].exponent);
     }
+  for (i = 0; i < data->n_targets; i++)
+    {
+      const AprDoubleDouble *variance = &variances[i].value;
+      gint shift = variances[i].exponent - max_exponent;
+
+      weights[i] = max_exponent > G_MININT / 2
+                   ? (AprDoubleDouble){ ldexp (variance->high, shift), ldexp (variance->low, shift) }
+                   : (AprDoubleDouble){ 1, 0 };
+    }
+
+  return TRUE;
+}
+
+static gboolean
+find_average (
+  AprMetricData *data, AprMetric metric, AprMultioutput multioutput, double *average, GError **error)
+{
+  gboolean is_weighted = multioutput == APR_MULTIOUTPUT_VARIANCE_WEIGHTED;
+  g_autofree AprDoubleDouble *values =
+    apr_memory_new (data->n_targets, sizeof *values, "values of a metric", error);
+  g_autofree AprDoubleDouble *weights = NULL;
+  gsize i;
+
+  if (values == NULL)
+    return FALSE;
+  if (is_weighted)
+    weights = apr_memory_new (data->n_targets, sizeof *weights, "weights of targets", error);
+  if (is_weighted && (weights == NULL || !find_weights (data, weights, error)))
+    return FALSE;
 
   for (i = 0; i < data->n_targets; i++)
     {
-      AprDoubleDouble weight = { 1, 0 };
-      AprDoubleDouble value;
-
-      /* Where no target varies, they all count alike. */
-      if (max_exponent > G_MININT / 2)
+      /* A target without a weight may have a value that is not finite. */
+      if (is_weighted && weights[i].high == 0)
         {
-          gint shift = variances[i].exponent - max_exponent;
-
-          weight = (AprDoubleDouble){ ldexp (variances[i].value.high, shift),
-                                      ldexp (variances[i].value.low, shift) };
-          if (weight.high == 0)
-            continue;
+          values[i] = (AprDoubleDouble){ 0, 0 };
+          continue;
         }
       apr_metric_data_set_target (data, i);
-      if (!apr_metric_compute (data, metric, &value, error))
+      if (!apr_metric_compute (data, metric, &values[i], error))
         return FALSE;
-      if (!isfinite (value.high))
-        {
-          *average = value.high;
-          return TRUE;
-        }
-      sum = apr_dd_add (sum, apr_dd_multiply (value, weight));
-      weight_sum = apr_dd_add (weight_sum, weight);
     }
+  *average = apr_metric_average (values, weights, data->n_targets);
 
-  *average = apr_dd_divide (sum, weight_sum).high;
   return TRUE;
 }
 
@@ -92,6 +107,7 @@ average_named (const char *const names[2],
                AprMetric metric,
                GError **error)
 {
+  G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   AprMetricData data;
   double mean;
 
@@ -325,6 +341,7 @@ apr_compute_metric (AprMetric metric,
                     AprTensor *sample_weight,
                     GError **error)
 {
+  G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   g_autofree double *values = NULL;
   AprMetricData data;
   AprDoubleDouble value;

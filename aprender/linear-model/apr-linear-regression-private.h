@@ -24,6 +24,9 @@ void apr_linear_regression_keep_options (AprEstimator *estimator);
 /* Those of the fit that runs. Returns: (transfer full) (nullable): the penalties */
 AprTensor *apr_linear_regression_ref_kept (AprLinearRegression *self, AprLinearOptions *options);
 
+/* A regression of no subclass with these hyper-parameters. @alphas may be %NULL. */
+AprLinearRegression *apr_linear_regression_new_with (const AprLinearOptions *options, AprTensor *alphas);
+
 /* Sets what is at @offset of the options, and notifies @property where it was another value. */
 void apr_linear_regression_set_option (
   AprLinearRegression *self, gsize offset, gconstpointer value, gsize size, const char *property);

@@ -58,7 +58,8 @@ score_cross_products (AprLinearRegression *self,
 
   scores = apr_memory_new (n_targets, sizeof *scores, "scores", error);
   if (scores == NULL ||
-      !apr_linear_score_results (results, cross_products, APR_METRIC_R2, cancellable, scores, error))
+      !apr_linear_score_results (results, cross_products, apr_cross_products_get_n_samples (cross_products),
+                                 APR_METRIC_R2, cancellable, scores, error))
     return NULL;
 
   return apr_tensor_new_from_doubles (scores, n_targets, &n_targets, 1, error);

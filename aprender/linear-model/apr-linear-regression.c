@@ -134,6 +134,18 @@ apr_linear_regression_ref_kept (AprLinearRegression *self, AprLinearOptions *opt
   return alphas;
 }
 
+AprLinearRegression *
+apr_linear_regression_new_with (const AprLinearOptions *options, AprTensor *alphas)
+{
+  AprLinearRegression *self = apr_linear_regression_new ();
+  AprLinearRegressionPrivate *priv = apr_linear_regression_get_instance_private (self);
+
+  priv->options = *options;
+  apr_linear_regression_set_alphas (self, alphas);
+
+  return self;
+}
+
 void
 apr_linear_regression_set_option (
   AprLinearRegression *self, gsize offset, gconstpointer value, gsize size, const char *property)

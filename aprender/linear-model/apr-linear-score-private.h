@@ -12,11 +12,12 @@ G_BEGIN_DECLS
 gboolean apr_linear_score_has (AprMetric metric);
 
 /* Finds the metric of each target in @scores, worked out exactly and rounded once; predictions are not rounded on the
- * way. As of apr_compute_metric (), R² of one sample is NaN. @state must be of samples with a weight, and as wide as
- * the model. Fails where cancelled, where there is no memory, and where exact sums leave less than nothing of
- * squares. */
+ * way. As of apr_compute_metric (), R² of one sample is NaN; @n_samples counts those without a weight too. @state must
+ * be of samples with a weight, and as wide as the model. Fails where cancelled, and where exact sums leave less than
+ * nothing of the squares; where sums that were rounded do, errors are NaN. */
 gboolean apr_linear_score_results (const AprLinearResults *results,
                                    AprCrossProducts *state,
+                                   guint64 n_samples,
                                    AprMetric metric,
                                    GCancellable *cancellable,
                                    double *scores,

@@ -3,44 +3,33 @@
 
 #include <math.h>
 
-#include "aprender/base/apr-double-double-private.h"
 #include "aprender/base/apr-error.h"
+#include "aprender/base/apr-number-private.h"
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
-#include "aprender/estimator/apr-estimator-checks-private.h"
 #include "aprender/estimator/apr-estimator-private.h"
-#include "aprender/linear-model/apr-linear-regression-private.h"
 #include "aprender/linear-model/apr-linear-score-private.h"
 #include "aprender/linear-model/apr-linear-solve-private.h"
-#include "aprender/model-selection/apr-folds-private.h"
+#include "aprender/model-selection/apr-validation-private.h"
 #include "aprender/tensor/apr-tensor-private.h"
 
-/* One call. */
+/* One call: the folds, which threads take in turns. */
 typedef struct
 {
   AprEstimator *model; /* (unowned) */
-  AprEstimator
-    *cloned;         /* (owned) (nullable) with the hyper-parameters of the beginning; none of regressions */
-  AprFolds *folds;   /* (unowned) */
-  gboolean predicts; /* whether it is the predictions that are wanted, or: */
-  AprMetric metric;
+  AprValidation validation;
   AprRun run;
   double told;
-
-  /* Of linear regressions alone. */
-  AprFoldSums *sums; /* (owned) (nullable) */
-  AprLinearOptions options;
-  AprTensor *alphas; /* (owned) (nullable) */
 
   /* What is found of each fold. */
   double *scores;          /* (owned) (nullable) */
   AprTensor **predictions; /* (owned) (nullable) */
   GError **errors;         /* (owned) */
-  gboolean has_failed;     /* of models that are fitted one after the other: then none follows */
 
   GThread *caller; /* (unowned) who hears of the progress */
-  gint n_done;     /* atomic: folds */
+  gsize n_done;    /* atomic: folds */
+  gsize n_left;    /* atomic: the folds after these many are left, since the last of them has failed */
 } Call;
 
 static void
@@ -48,7 +37,7 @@ call_clear (Call *self)
 {
   gsize i;
 
-  for (i = 0; i < self->folds->n_folds; i++)
+  for (i = 0; i < self->validation.folds->n_folds; i++)
     {
       if (self->predictions != NULL)
         g_clear_pointer (&self->predictions[i], apr_tensor_unref);
@@ -58,187 +47,61 @@ call_clear (Call *self)
   g_free (self->scores);
   g_free (self->predictions);
   g_free (self->errors);
-  g_clear_object (&self->cloned);
-  g_clear_pointer (&self->alphas, apr_tensor_unref);
-  g_clear_pointer (&self->sums, apr_fold_sums_unref);
+  g_clear_object (&self->validation.model);
+  g_clear_pointer (&self->validation.sums, apr_fold_sums_unref);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Call, call_clear)
 
-/* Whether the model is fitted and predicts as linear regressions do, also if a script has made a subclass of them. */
-static gboolean
-is_linear (AprEstimator *model)
+/* Says which fold it is, and what its label is if that is another number. */
+static void
+prefix_error (const Call *call, gsize fold, GError **error)
 {
-  return APR_IS_LINEAR_REGRESSION (model) &&
-         APR_ESTIMATOR_GET_CLASS (model)->fit == apr_linear_regression_fit &&
-         APR_ESTIMATOR_GET_CLASS (model)->predict == apr_linear_regression_predict;
+  const AprRowGroups *groups = &call->validation.folds->groups;
+  double label = groups->labels != NULL
+                 ? apr_tensor_get_double (groups->labels,
+                                          groups->n_groups - call->validation.folds->n_folds + fold, NULL)
+                 : (double) fold;
+  char number[APR_NUMBER_SIZE];
+
+  if (label == (double) fold)
+    g_prefix_error (error, "Fold %" G_GSIZE_FORMAT " (counted from 0): ", fold);
+  else
+    g_prefix_error (error, "Fold %" G_GSIZE_FORMAT " (counted from 0), label %s: ", fold,
+                    apr_number_format (label, FALSE, number));
 }
 
-static gboolean
-check_weight (AprCrossProducts *state, GError **error)
+/* Threads take folds in ascending order: what a fold before has to say is never lost. */
+static void
+leave_after (Call *call, gsize fold)
 {
-  if (apr_cross_products_has_weight (state))
-    return TRUE;
+  gsize before;
 
-  g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero");
-  return FALSE;
-}
-
-/* Fits a new regression, which no script knows, to all sums but those of the fold. */
-static AprEstimator *
-fit_sums (const Call *call, gsize fold, GError **error)
-{
-  const AprLinearOptions *options = &call->options;
-  g_autoptr (AprCrossProducts) others = apr_cross_products_copy (call->sums->total);
-  g_autoptr (AprLinearRegression) model =
-    g_object_new (APR_TYPE_LINEAR_REGRESSION, "alpha", options->solver.alpha, "alphas", call->alphas,
-                  "fit-intercept", options->solver.fit_intercept, "positive", options->solver.positive,
-                  "dtype", options->solver.dtype, "precision", options->precision, "n-threads",
-                  MAX (call->run.n_threads / (guint) MIN (call->folds->n_folds, G_MAXUINT), 1), NULL);
-
-  return apr_cross_products_combine (others, call->sums->states[fold], -1, call->run.cancellable, error) &&
-             check_weight (others, error) &&
-             apr_linear_regression_fit_cross_products (model, others, call->run.cancellable, error)
-         ? APR_ESTIMATOR (g_steal_pointer (&model))
-         : NULL;
-}
-
-/* Fits a new model of the same class to all samples but those of the fold. */
-static AprEstimator *
-fit_samples (const Call *call, gsize fold, GError **error)
-{
-  GCancellable *cancellable = call->run.cancellable;
-  g_autoptr (AprEstimator) model = NULL;
-  g_autoptr (AprTensor) x = apr_folds_gather (call->folds, 0, fold, TRUE, cancellable, error);
-  g_autoptr (AprTensor) y =
-    x != NULL ? apr_folds_gather (call->folds, 1, fold, TRUE, cancellable, error) : NULL;
-  g_autoptr (AprTensor) weights = NULL;
-
-  if (y != NULL && call->folds->data[2] != NULL &&
-      (weights = apr_folds_gather (call->folds, 2, fold, TRUE, cancellable, error)) == NULL)
-    return NULL;
-  if (y != NULL)
-    model = apr_estimator_try_clone (call->cloned, error);
-
-  return model != NULL && apr_estimator_fit (model, x, y, weights, cancellable, error)
-         ? g_steal_pointer (&model)
-         : NULL;
-}
-
-/* The plain mean. */
-static double
-average (const double *values, gsize n)
-{
-  AprDoubleDouble sum = { 0, 0 };
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    {
-      if (!isfinite (values[i]))
-        return values[i];
-      sum = apr_dd_add (sum, (AprDoubleDouble){ values[i], 0 });
-    }
-
-  return apr_dd_divide (sum, (AprDoubleDouble){ (double) n, 0 }).high;
-}
-
-static gboolean
-score_sums (const Call *call, gsize fold, AprEstimator *model, double *score, GError **error)
-{
-  AprCrossProducts *state = call->sums->states[fold];
-  g_autoptr (AprLinearResults) results = apr_linear_regression_ref_results (APR_LINEAR_REGRESSION (model));
-  g_autofree double *scores = NULL;
-
-  if (!check_weight (state, error))
-    return FALSE;
-
-  scores = apr_memory_new (results->n_targets, sizeof *scores, "scores", error);
-  if (scores == NULL ||
-      !apr_linear_score_results (results, state, call->metric, call->run.cancellable, scores, error))
-    return FALSE;
-
-  *score = average (scores, results->n_targets);
-  return TRUE;
-}
-
-static gboolean
-score_predictions (const Call *call, gsize fold, AprTensor *predictions, double *score, GError **error)
-{
-  GCancellable *cancellable = call->run.cancellable;
-  g_autoptr (AprTensor) y = apr_folds_gather (call->folds, 1, fold, FALSE, cancellable, error);
-  g_autoptr (AprTensor) weights = NULL;
-  g_autoptr (AprTensor) value = NULL;
-
-  if (y == NULL || (call->folds->data[2] != NULL &&
-                    (weights = apr_folds_gather (call->folds, 2, fold, FALSE, cancellable, error)) == NULL))
-    return FALSE;
-
-  value = apr_compute_metric (call->metric, APR_MULTIOUTPUT_UNIFORM_AVERAGE, y, predictions, weights, error);
-  if (value != NULL)
-    *score = apr_tensor_get_double (value, 0, NULL);
-
-  return value != NULL;
-}
-
-/* Predictions of the model for a fold, of the shape of its y: a regression on cross products of one target does not
- * know whether y is a matrix. */
-static AprTensor *
-predict (const Call *call, gsize fold, AprEstimator *model, GError **error)
-{
-  g_autoptr (AprTensor) x = apr_folds_gather (call->folds, 0, fold, FALSE, call->run.cancellable, error);
-  g_autoptr (AprTensor) predictions = x != NULL ? apr_estimator_predict (model, x, error) : NULL;
-  gsize n = predictions != NULL ? apr_tensor_get_n_elements (predictions) : 0;
-  const gsize column[] = { n, 1 };
-
-  return predictions != NULL &&
-             apr_tensor_get_n_dims (call->folds->data[1]) > apr_tensor_get_n_dims (predictions)
-         ? apr_tensor_new_unchecked (apr_tensor_get_dtype (predictions), column, 2, n,
-                                     g_bytes_ref (apr_tensor_get_bytes (predictions)))
-         : g_steal_pointer (&predictions);
-}
-
-static gboolean
-validate (const Call *call, gsize fold, GError **error)
-{
-  g_autoptr (AprTensor) predictions = NULL;
-  g_autoptr (AprEstimator) model =
-    call->sums != NULL ? fit_sums (call, fold, error) : fit_samples (call, fold, error);
-
-  if (model == NULL)
-    return FALSE;
-  if (call->sums != NULL && !call->predicts && apr_linear_score_has (call->metric))
-    return score_sums (call, fold, model, &call->scores[fold], error);
-
-  predictions = predict (call, fold, model, error);
-  if (predictions == NULL)
-    return FALSE;
-  if (!call->predicts)
-    return score_predictions (call, fold, predictions, &call->scores[fold], error);
-
-  call->predictions[fold] = g_steal_pointer (&predictions);
-  return TRUE;
+  do
+    before = (gsize) g_atomic_pointer_get (&call->n_left);
+  while (fold < before && !g_atomic_pointer_compare_and_exchange (&call->n_left, before, fold));
 }
 
 static void
 validate_part (gpointer data, gsize part, gsize n_parts)
 {
   Call *call = data;
+  double done = (double) g_atomic_pointer_get (&call->n_done);
+  AprRun run = { .cancellable = call->run.cancellable };
 
-  if (apr_run_is_cancelled (&call->run) || call->has_failed)
+  if (apr_run_is_cancelled (&call->run) || part > (gsize) g_atomic_pointer_get (&call->n_left))
     return;
 
-  apr_run_push_cancellable (call->run.cancellable);
-  if (!validate (call, part, &call->errors[part]))
-    {
-      g_prefix_error (&call->errors[part], "Fold %" G_GSIZE_FORMAT " (counted from 0): ", part);
-      if (call->sums == NULL)
-        call->has_failed = TRUE;
-    }
-  apr_run_pop_cancellable (call->run.cancellable);
-
-  g_atomic_int_inc (&call->n_done);
   if (g_thread_self () == call->caller)
-    apr_run_report (&call->run, (double) g_atomic_int_get (&call->n_done) / (double) call->folds->n_folds);
+    run = apr_run_get_part (&call->run, done / (double) n_parts, (done + 1) / (double) n_parts);
+  if (!apr_validation_run_fold (&call->validation, part, &run, &call->scores[part], &call->predictions[part],
+                                &call->errors[part]))
+    {
+      prefix_error (call, part, &call->errors[part]);
+      leave_after (call, part);
+    }
+  (void) g_atomic_pointer_add (&call->n_done, 1);
+  apr_run_report (&run, 1);
 }
 
 static void
@@ -253,58 +116,64 @@ report (double fraction, gpointer user_data)
 static gboolean
 prepare_sums (Call *call, GError **error)
 {
-  AprFolds *folds = call->folds;
+  AprFolds *folds = call->validation.folds;
+  AprLinearOptions options;
+  g_autoptr (AprTensor) alphas =
+    apr_linear_regression_ref_kept (APR_LINEAR_REGRESSION (call->model), &options);
   double share = 0;
   AprRun run;
 
-  call->alphas = apr_linear_regression_ref_kept (APR_LINEAR_REGRESSION (call->model), &call->options);
-  call->run.n_threads = apr_parallel_count (call->options.n_threads, G_MAXUINT);
-  if (!apr_linear_options_check (&call->options, call->alphas, error))
+  if (!apr_linear_options_check (&options, alphas, error))
     return FALSE;
 
+  call->run.n_threads = apr_parallel_count (options.n_threads, G_MAXUINT);
+  options.n_threads = MAX (call->run.n_threads / (guint) MIN (folds->n_folds, G_MAXUINT), 1);
+  call->validation.model = APR_ESTIMATOR (apr_linear_regression_new_with (&options, alphas));
+
   /* To solve for p coefficients takes about as long as to sum 3 p rows. */
-  if (!apr_folds_have_sums (folds, call->options.precision))
+  if (!apr_folds_have_sums (folds, options.precision))
     {
       const gsize *shape = apr_tensor_get_shape (folds->data[0], NULL);
 
       share = (double) shape[0] / ((double) shape[0] + 3 * (double) shape[1] * (double) folds->n_folds);
     }
   run = apr_run_get_part (&call->run, 0, share);
-  call->sums = apr_folds_ref_sums (folds, call->options.precision, &run, error);
+  call->validation.sums = apr_folds_ref_sums (folds, options.precision, &run, error);
   call->run = apr_run_get_part (&call->run, share, 1);
 
-  return call->sums != NULL && apr_linear_options_check_targets (
-                                 call->alphas, apr_cross_products_get_n_targets (call->sums->total), error);
+  return call->validation.sums != NULL &&
+         apr_linear_options_check_targets (
+           alphas, apr_cross_products_get_n_targets (call->validation.sums->total), error);
 }
 
 /* That there are folds, with what is asked for. */
 static gboolean
 check_folds (const Call *call, GError **error)
 {
-  if (call->folds->n_folds == 0)
+  if (call->validation.folds->n_folds == 0)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_EMPTY, "There are 0 folds");
       return FALSE;
     }
-  if (call->folds->data[0] != NULL)
+  if (call->validation.folds->data[0] != NULL)
     return TRUE;
 
-  if (!is_linear (call->model))
+  if (!apr_validation_is_linear (call->model))
     g_set_error (
       error, APR_ERROR, APR_ERROR_STATE,
       "The folds were made of cross products, but %s needs the samples: it is no linear regression",
       G_OBJECT_TYPE_NAME (call->model));
-  else if (call->predicts)
+  else if (call->validation.predicts)
     g_set_error (error, APR_ERROR, APR_ERROR_STATE,
                  "The folds were made of cross products: there are no samples to predict for");
-  else if (!apr_linear_score_has (call->metric))
+  else if (!apr_linear_score_has (call->validation.metric))
     {
       g_autoptr (GEnumClass) metrics = g_type_class_ref (APR_TYPE_METRIC);
 
       g_set_error (
         error, APR_ERROR, APR_ERROR_STATE,
         "The folds were made of cross products, which do not tell the metric “%s”: it needs the samples",
-        g_enum_get_value (metrics, (int) call->metric)->value_nick);
+        g_enum_get_value (metrics, (int) call->validation.metric)->value_nick);
     }
   else
     return TRUE;
@@ -316,9 +185,9 @@ check_folds (const Call *call, GError **error)
 static AprTensor *
 join_predictions (const Call *call, GError **error)
 {
-  const AprRowGroups *groups = &call->folds->groups;
+  const AprRowGroups *groups = &call->validation.folds->groups;
   gsize n_dims;
-  const gsize *shape = apr_tensor_get_shape (call->folds->data[1], &n_dims);
+  const gsize *shape = apr_tensor_get_shape (call->validation.folds->data[1], &n_dims);
   gsize n_targets = n_dims > 1 ? shape[1] : 1;
   AprDType dtype = APR_DTYPE_F32;
   g_autoptr (AprTensor) joined = NULL;
@@ -334,10 +203,10 @@ join_predictions (const Call *call, GError **error)
   /* For samples in no fold, there is no prediction. */
   for (i = 0; i < groups->n_rows * n_targets; i++)
     values[i] = NAN;
-  for (fold = 0; fold < call->folds->n_folds; fold++)
+  for (fold = 0; fold < call->validation.folds->n_folds; fold++)
     {
       AprTensor *predictions = call->predictions[fold];
-      gsize group = groups->n_groups - call->folds->n_folds + fold;
+      gsize group = groups->n_groups - call->validation.folds->n_folds + fold;
 
       if (apr_tensor_get_dtype (predictions) != APR_DTYPE_F32)
         dtype = APR_DTYPE_F64;
@@ -352,6 +221,21 @@ join_predictions (const Call *call, GError **error)
   return apr_tensor_cast (joined, dtype, error);
 }
 
+/* Where a value of X, y or the weights is not finite, a model of another class has told the row of a copy, or nothing
+ * of it: says which it is. */
+static void
+name_row (const Call *call, GError **error)
+{
+  GError *other = NULL;
+
+  if (!g_error_matches (*error, APR_ERROR, APR_ERROR_NOT_FINITE) || call->validation.sums != NULL ||
+      apr_folds_check_finite (call->validation.folds, &other))
+    return;
+
+  g_clear_error (error);
+  g_propagate_error (error, other);
+}
+
 static gboolean
 run_folds (AprEstimator *self,
            AprEstimatorCall *arguments,
@@ -360,25 +244,23 @@ run_folds (AprEstimator *self,
            GError **error)
 {
   AprFolds *folds = APR_FOLDS (arguments->object);
-  g_auto (Call) call = { .model = self,
-                         .folds = folds,
-                         .predicts = predicts,
-                         .metric = (AprMetric) arguments->kind,
-                         .caller = g_thread_self () };
+  g_auto (Call) call = {
+    .model = self,
+    .validation = { .folds = folds, .predicts = predicts, .metric = (AprMetric) arguments->kind },
+    .caller = g_thread_self (),
+    .n_left = G_MAXSIZE,
+  };
   gsize n_folds = folds->n_folds;
   gsize i;
 
-  call.run =
-    (AprRun){ .cancellable = cancellable, .progress = report, .progress_data = &call, .told = &call.told };
+  call.run = (AprRun){
+    .n_threads = 1, .cancellable = cancellable, .progress = report, .progress_data = &call, .told = &call.told
+  };
   if (!check_folds (&call, error))
     return FALSE;
-  if (!is_linear (self))
-    {
-      call.cloned = apr_estimator_try_clone (self, error);
-      if (call.cloned == NULL)
-        return FALSE;
-    }
-  else if (!prepare_sums (&call, error))
+  if (apr_validation_is_linear (self)
+        ? !prepare_sums (&call, error)
+        : (call.validation.model = apr_estimator_try_clone (self, error)) == NULL)
     return FALSE;
 
   call.scores = g_try_new0 (double, n_folds);
@@ -390,15 +272,14 @@ run_folds (AprEstimator *self,
       return FALSE;
     }
 
-  /* Models of scripts are no matter for other threads. */
-  apr_parallel_run_parts (validate_part, &call, call.sums != NULL ? MIN (call.run.n_threads, n_folds) : 1,
-                          n_folds);
-
+  /* Models of scripts, which are no matter for other threads, have one. */
+  apr_parallel_run_parts (validate_part, &call, (guint) MIN (call.run.n_threads, n_folds), n_folds);
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
   for (i = 0; i < n_folds; i++)
     if (call.errors[i] != NULL)
       {
+        name_row (&call, &call.errors[i]);
         g_propagate_error (error, g_steal_pointer (&call.errors[i]));
         return FALSE;
       }
@@ -441,10 +322,11 @@ run_cross_predict (AprEstimator *self, AprEstimatorCall *call, GCancellable *can
  *
  * Linear regressions take the sums of the samples that the folds keep: each fit is that of
  * [method@Apr.Estimator.fit] with the samples outside the fold, bit for bit with the precision %APR_PRECISION_EXACT,
- * and needs no further pass over them. The metrics that follow from sums of squares (R², the explained variance, the
- * mean squared error and its root) are worked out exactly from the sums too, and rounded once, so that predictions are
- * not rounded on the way. Any other model is cloned, fitted to a copy of the samples, and asked for predictions, one
- * fold after the other.
+ * and needs no further pass over them. With that precision, the metrics that follow from sums of squares (R², the
+ * explained variance, the mean squared error and its root) are worked out exactly from the sums too, and rounded once,
+ * so that predictions are not rounded on the way. Rounded sums would lose small errors: with %APR_PRECISION_DOUBLE
+ * they are only scored by if the folds were made of them. Any other model is cloned, fitted to a copy of the samples,
+ * and asked for predictions, one fold after the other.
  *
  * Returns: (transfer full): the score of each fold, F64 [n_folds], or `NULL` with %APR_ERROR_STATE where the folds were
  *   made of cross products and the samples themselves are needed; or with another error of [method@Apr.Estimator.fit],
@@ -472,8 +354,8 @@ new_call (AprEstimator *self, AprFolds *folds, AprEstimatorRunFunc run)
 
   call->run = run;
   call->is_update = TRUE;
-  call->needs_caller = !is_linear (self) && (!APR_ESTIMATOR_IS_THREAD_SAFE (self, fit) ||
-                                             !APR_ESTIMATOR_IS_THREAD_SAFE (self, predict));
+  call->needs_caller = !apr_validation_is_linear (self) && (!APR_ESTIMATOR_IS_THREAD_SAFE (self, fit) ||
+                                                            !APR_ESTIMATOR_IS_THREAD_SAFE (self, predict));
   call->object = g_object_ref (G_OBJECT (folds));
 
   return call;

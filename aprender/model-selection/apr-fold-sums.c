@@ -47,11 +47,47 @@ gather_of_group (AprFolds *self,
                                    : NULL;
 }
 
-/* All samples but those of a group, in the order that they are in. */
-static AprTensor *
-gather_others (AprFolds *self, gsize which, gsize group, GCancellable *cancellable, GError **error)
+/* Where the groups of the folds begin. */
+static gsize
+get_group (AprFolds *self, gsize fold)
+{
+  return self->groups.n_groups - self->n_folds + fold;
+}
+
+gsize
+apr_folds_count (AprFolds *self, gsize fold)
+{
+  return self->data[0] != NULL ? apr_row_groups_count (&self->groups, get_group (self, fold))
+                               : (gsize) apr_cross_products_get_n_samples (self->sums[0]->states[fold]);
+}
+
+gsize
+apr_folds_count_at_once (AprFolds *self)
+{
+  gsize n_features = apr_tensor_get_shape (self->data[0], NULL)[1];
+
+  /* Whole blocks of 256 rows, of which the precision DOUBLE makes its sums. */
+  return self->groups.order != NULL ? MAX (BYTES_PER_COPY / sizeof (double) / n_features / 256, 1) * 256
+                                    : G_MAXSIZE;
+}
+
+AprTensor *
+apr_folds_gather (AprFolds *self,
+                  gsize which,
+                  gsize fold,
+                  gsize first,
+                  gsize n_rows,
+                  GCancellable *cancellable,
+                  GError **error)
+{
+  return gather_of_group (self, which, get_group (self, fold), first, n_rows, cancellable, error);
+}
+
+AprTensor *
+apr_folds_gather_others (AprFolds *self, gsize which, gsize fold, GCancellable *cancellable, GError **error)
 {
   const AprRowGroups *groups = &self->groups;
+  gsize group = get_group (self, fold);
   g_autofree guint8 *set_aside = apr_memory_new (groups->n_rows, 1, "the samples of a fold", error);
   g_autofree gsize *rows =
     set_aside != NULL ? apr_memory_new (groups->n_rows, sizeof *rows, "the samples of a fit", error) : NULL;
@@ -71,21 +107,84 @@ gather_others (AprFolds *self, gsize which, gsize group, GCancellable *cancellab
   return gather (self, which, rows, n, cancellable, error);
 }
 
-AprTensor *
-apr_folds_gather (
-  AprFolds *self, gsize which, gsize fold, gboolean others, GCancellable *cancellable, GError **error)
+/* All samples. */
+static void
+init_rows (AprFolds *self, AprRows rows[3])
 {
-  gsize group = self->groups.n_groups - self->n_folds + fold;
+  gsize i;
 
-  return others ? gather_others (self, which, group, cancellable, error)
-                : gather_of_group (self, which, group, 0, apr_row_groups_count (&self->groups, group),
-                                   cancellable, error);
+  for (i = 0; i < G_N_ELEMENTS (data_names); i++)
+    if (self->data[i] != NULL)
+      apr_rows_init (&rows[i], data_names[i], self->data[i]);
+}
+
+gboolean
+apr_folds_check_finite (AprFolds *self, GError **error)
+{
+  AprRows rows[3];
+  gsize i;
+
+  init_rows (self, rows);
+  for (i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (self->data[i] != NULL && !apr_rows_check_finite (&rows[i], error))
+      return FALSE;
+
+  return TRUE;
+}
+
+/* A state of few samples keeps them, and is made a sum where it is added to one, which takes as long as many samples
+ * do: so many are put together first. */
+#define FEW_SAMPLES 64
+
+/* What has been added up so far. */
+typedef struct
+{
+  AprCrossProducts *total; /* (owned) (nullable) */
+  AprCrossProducts *few;   /* (owned) (nullable) of samples that are not in it yet */
+} Total;
+
+static void
+total_clear (Total *self)
+{
+  g_clear_object (&self->total);
+  g_clear_object (&self->few);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Total, total_clear)
+
+static gboolean
+add_to (AprCrossProducts **sum, AprCrossProducts *state, GCancellable *cancellable, GError **error)
+{
+  if (*sum != NULL)
+    return apr_cross_products_combine (*sum, state, 1, cancellable, error);
+
+  *sum = apr_cross_products_copy (state);
+  return TRUE;
+}
+
+static gboolean
+flush (Total *self, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (AprCrossProducts) few = g_steal_pointer (&self->few);
+
+  return few == NULL || add_to (&self->total, few, cancellable, error);
+}
+
+static gboolean
+add (Total *self, AprCrossProducts *state, GCancellable *cancellable, GError **error)
+{
+  if (apr_cross_products_get_rows (state) == NULL)
+    return add_to (&self->total, state, cancellable, error);
+
+  return add_to (&self->few, state, cancellable, error) &&
+         (apr_cross_products_get_n_samples (self->few) < FEW_SAMPLES || flush (self, cancellable, error));
 }
 
 AprFoldSums *
-apr_fold_sums_new (AprCrossProducts **states, gsize n_states, GError **error)
+apr_fold_sums_new (AprCrossProducts **states, gsize n_states, const AprRun *run, GError **error)
 {
   g_autoptr (AprFoldSums) self = g_atomic_rc_box_new0 (AprFoldSums);
+  g_auto (Total) total = { NULL };
   gsize i;
 
   self->states = g_try_new0 (AprCrossProducts *, n_states);
@@ -96,16 +195,19 @@ apr_fold_sums_new (AprCrossProducts **states, gsize n_states, GError **error)
       return NULL;
     }
 
-  self->total = apr_cross_products_copy (states[0]);
   for (i = 0; i < n_states; i++)
     {
       self->states[self->n_states++] = apr_cross_products_copy (states[i]);
-      if (i > 0 && !apr_cross_products_combine (self->total, self->states[i], 1, NULL, error))
+      if (!add (&total, states[i], run->cancellable, error))
         {
           g_prefix_error (error, "Fold %" G_GSIZE_FORMAT " (counted from 0): ", i);
           return NULL;
         }
+      apr_run_report (run, (double) (i + 1) / (double) n_states);
     }
+  if (!flush (&total, run->cancellable, error))
+    return NULL;
+  self->total = g_steal_pointer (&total.total);
 
   return g_steal_pointer (&self);
 }
@@ -177,11 +279,11 @@ sum_part (gpointer data, gsize group, gsize n_groups)
 {
   Summation *self = data;
   AprFolds *folds = self->folds;
-  AprRun run = { .n_threads = MAX (self->run.n_threads / (guint) MIN (n_groups, G_MAXUINT), 1),
-                 .cancellable = self->run.cancellable };
+  double n_all = (double) folds->groups.n_rows;
+  AprRun alone = { .cancellable = self->run.cancellable };
   const gsize *shape = apr_tensor_get_shape (folds->data[0], NULL);
   gsize n_rows = apr_row_groups_count (&folds->groups, group);
-  gsize n_at_once = n_rows;
+  gsize n_at_once = MIN (apr_folds_count_at_once (folds), n_rows);
   gsize first;
 
   if (apr_run_is_cancelled (&self->run))
@@ -189,19 +291,19 @@ sum_part (gpointer data, gsize group, gsize n_groups)
 
   self->states[group] =
     apr_cross_products_new (shape[1], apr_estimator_count_targets (folds->data[1]), &self->errors[group]);
-  /* Whole blocks of 256 rows, of which the precision DOUBLE makes its sums. */
-  if (folds->groups.order != NULL)
-    n_at_once = MAX (BYTES_PER_COPY / sizeof (double) / shape[1] / 256, 1) * 256;
   for (first = 0; first < n_rows && self->errors[group] == NULL; first += n_at_once)
     {
       gsize n = MIN (n_at_once, n_rows - first);
+      double done = (double) g_atomic_pointer_get (&self->n_done);
+      AprRun run = g_thread_self () == self->caller
+                   ? apr_run_get_part (&self->run, done / n_all, (done + (double) n) / n_all)
+                   : alone;
 
+      run.n_threads = MAX (self->run.n_threads / (guint) MIN (n_groups, G_MAXUINT), 1);
       if (!add_rows (self, group, first, n, &run, &self->errors[group]))
         return;
       (void) g_atomic_pointer_add (&self->n_done, (gssize) n);
-      if (g_thread_self () == self->caller)
-        apr_run_report (&self->run,
-                        (double) g_atomic_pointer_get (&self->n_done) / (double) folds->groups.n_rows);
+      apr_run_report (&run, 1);
     }
 }
 
@@ -226,9 +328,7 @@ check_errors (const Summation *self, GError **error)
       return FALSE;
     }
 
-  for (i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (folds->data[i] != NULL)
-      apr_rows_init (&rows[i], data_names[i], folds->data[i]);
+  init_rows (folds, rows);
   apr_rows_set_error (&rows[0], &rows[1], folds->data[2] != NULL ? &rows[2] : NULL, error);
   return FALSE;
 }
@@ -237,8 +337,10 @@ static AprFoldSums *
 sum (AprFolds *self, AprPrecision precision, const AprRun *run, GError **error)
 {
   gsize n_groups = self->groups.n_groups;
-  g_auto (Summation)
-    summation = { .folds = self, .precision = precision, .run = *run, .caller = g_thread_self () };
+  g_auto (Summation) summation = {
+    .folds = self, .precision = precision, .run = apr_run_get_part (run, 0, 0.9), .caller = g_thread_self ()
+  };
+  const AprRun adding = apr_run_get_part (run, 0.9, 1);
   AprFoldSums *sums;
   gsize i;
 
@@ -264,7 +366,7 @@ sum (AprFolds *self, AprPrecision precision, const AprRun *run, GError **error)
   if (!check_errors (&summation, error))
     return NULL;
 
-  sums = apr_fold_sums_new (summation.states, n_groups, error);
+  sums = apr_fold_sums_new (summation.states, n_groups, &adding, error);
   if (sums != NULL)
     {
       /* Samples that are in no fold are in the total alone. */

@@ -30,10 +30,28 @@ struct _AprFolds
     *sums[2]; /* (owned) (nullable) of the precisions, exact and double, or of any where there are no data */
 };
 
-/* Samples of a fold, or all but those: @which is X, y or the weights. Returns: (transfer full) (nullable): %NULL for
- * weights that are not there, and with an error where there is no memory, or it is cancelled */
-AprTensor *apr_folds_gather (
-  AprFolds *self, gsize which, gsize fold, gboolean others, GCancellable *cancellable, GError **error);
+/* How many samples a fold has; of cross products, those with a weight. */
+gsize apr_folds_count (AprFolds *self, gsize fold);
+
+/* How many samples should be gathered at once, so that no copy of all is made. */
+gsize apr_folds_count_at_once (AprFolds *self);
+
+/* @n_rows samples of a fold, from its @first one on: @which is X, y or the weights. Returns: (transfer full)
+ * (nullable): %NULL for weights that are not there, and with an error where there is no memory, or it is cancelled */
+AprTensor *apr_folds_gather (AprFolds *self,
+                             gsize which,
+                             gsize fold,
+                             gsize first,
+                             gsize n_rows,
+                             GCancellable *cancellable,
+                             GError **error);
+
+/* The same of all samples but those of a fold, in the order that they are in. */
+AprTensor *
+apr_folds_gather_others (AprFolds *self, gsize which, gsize fold, GCancellable *cancellable, GError **error);
+
+/* Fails where a sample has a value that is not finite, and says where. */
+gboolean apr_folds_check_finite (AprFolds *self, GError **error);
 
 /* Whether the sums are there, so that they take no time. */
 gboolean apr_folds_have_sums (AprFolds *self, AprPrecision precision);
@@ -42,7 +60,7 @@ gboolean apr_folds_have_sums (AprFolds *self, AprPrecision precision);
 AprFoldSums *apr_folds_ref_sums (AprFolds *self, AprPrecision precision, const AprRun *run, GError **error);
 
 /* Takes a reference of each of @states, which must fit each other. */
-AprFoldSums *apr_fold_sums_new (AprCrossProducts **states, gsize n_states, GError **error);
+AprFoldSums *apr_fold_sums_new (AprCrossProducts **states, gsize n_states, const AprRun *run, GError **error);
 
 void apr_fold_sums_unref (AprFoldSums *self);
 

@@ -47,8 +47,9 @@
  * ## Threads, memory and blocking
  *
  * Folds never change, so that any number of threads may use them at once. They keep X, y and the weights, which must
- * not be written to meanwhile, and what linear regressions need of them, for each fold some p² numbers of p features.
- * To make them takes time that grows with the number of samples, as to sort them does, but not with their features.
+ * not be written to meanwhile, and the sums that linear regressions need of them: for each fold some 40 p² bytes of p
+ * features. To make folds takes time that grows with the number of samples, as to sort them does, but not with their
+ * features; those of cross products take time that grows with p².
  *
  * Since: 0.1
  */
@@ -338,6 +339,12 @@ check_state (AprCrossProducts *state, GError **error)
 {
   const AprRun run = { 0 };
 
+  /* Scripts can put it into an array. */
+  if (state == NULL)
+    {
+      g_set_error (error, APR_ERROR, APR_ERROR_EMPTY, "There are no cross products, but NULL");
+      return FALSE;
+    }
   if (!apr_cross_products_check (state, error))
     return FALSE;
   if (apr_cross_products_get_n_samples (state) > 0 && apr_cross_products_has_weight (state))
@@ -371,6 +378,7 @@ AprFolds *
 apr_folds_new_from_cross_products (AprCrossProducts **states, gsize n_states, GError **error)
 {
   g_autoptr (AprFolds) self = NULL;
+  const AprRun run = { 0 };
   gsize i;
 
   g_return_val_if_fail (states != NULL || n_states == 0, NULL);
@@ -391,7 +399,7 @@ apr_folds_new_from_cross_products (AprCrossProducts **states, gsize n_states, GE
 
   self = g_object_new (APR_TYPE_FOLDS, NULL);
   self->n_folds = n_states;
-  self->sums[0] = apr_fold_sums_new (states, n_states, error);
+  self->sums[0] = apr_fold_sums_new (states, n_states, &run, error);
 
   return self->sums[0] != NULL ? g_steal_pointer (&self) : NULL;
 }

@@ -281,6 +281,9 @@ test_other_models (Fixture *fixture, gconstpointer data)
   static const double labels[] = { 1, 0, 1, -1, 0, 0, -1, 1, -1, -1, 0 };
   static const double weights[] = { 1, 2, 1, 1, 1, 1, 1, 1, 1, 0, 1 };
   const double nothing[N_ROWS] = { 0 };
+  double broken_y[N_ROWS] = { 1, 2 };
+  g_autoptr (AprTensor) broken = NULL;
+  g_autoptr (AprFolds) broken_folds = NULL;
   g_autoptr (AprTensor) weight = vector_new (N_ROWS, weights);
   g_autoptr (AprTensor) zeros = vector_new (N_ROWS, nothing);
   g_autoptr (AprFolds) folds = folds_with_labels (fixture->x, fixture->y, weight, N_ROWS, labels);
@@ -323,6 +326,12 @@ test_other_models (Fixture *fixture, gconstpointer data)
 
   assert_fails (apr_estimator_cross_validate (model, failing, APR_METRIC_R2, NULL, &failure),
                 APR_ERROR_FAILED, "Fold 0 (counted from 0): The sum is 0");
+  g_test_summary ("Rows are those of y, not of a fold.");
+  broken_y[8] = NAN;
+  broken = vector_new (N_ROWS, broken_y);
+  broken_folds = folds_with_labels (fixture->x, broken, NULL, N_ROWS, labels);
+  assert_fails (apr_estimator_cross_validate (model, broken_folds, APR_METRIC_R2, NULL, &failure),
+                APR_ERROR_NOT_FINITE, "y has a NaN at row 8");
   g_assert_true (apr_cross_products_update (state, fixture->x, fixture->y, NULL, NULL, &error));
   summed = apr_folds_new_from_cross_products (states, 2, &error);
   g_assert_no_error (error);

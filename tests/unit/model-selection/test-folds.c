@@ -235,6 +235,8 @@ test_no_folds (Fixture *fixture, gconstpointer data)
   assert_fails (apr_folds_new_from_cross_products (states, 1, &failure), APR_ERROR_EMPTY, "2 folds");
   assert_fails (apr_folds_new_from_cross_products (NULL, 0, &failure), APR_ERROR_EMPTY, "of 0");
   assert_fails (apr_folds_new_from_cross_products (states, 2, &failure), APR_ERROR_EMPTY, "Fold 1");
+  states[1] = NULL;
+  assert_fails (apr_folds_new_from_cross_products (states, 2, &failure), APR_ERROR_EMPTY, "NULL");
   g_assert_true (apr_cross_products_update (wide, x, x, NULL, NULL, NULL));
   assert_fails (apr_folds_new_from_cross_products (others, 2, &failure), APR_ERROR_SHAPE, "Fold 1");
 
