@@ -357,7 +357,7 @@ class Groups(TestCase):
                 self.assertEqual(fits.coefficients.tolist(), model.fit_groups(table, 'price', several).coefficients.tolist())
             with self.assertRaisesRegex(ValueError, 'groups names a column of X, “town”, but X has “city”, “area”, “price”'):
                 model.fit_groups(make(one), 'price', 'town')
-            with unittest.mock.patch('gi.overrides.aprender.groups.import_module', return_value=None):
+            with unittest.mock.patch('gi.overrides.aprender.labels.import_module', return_value=None):
                 with self.assertRaisesRegex(ValueError, 'no table with named columns: pass a table of pandas, polars or pyarrow'):
                     model.fit_groups(make(one), 'price', 'city')
         with self.assertRaisesRegex(ValueError, 'pass a table of pandas'):
