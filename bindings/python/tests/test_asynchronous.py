@@ -344,8 +344,11 @@ class Interrupted(TestCase):
         y = Apr.Tensor([numbers.random() for _ in range(40000)])
         model = Apr.LinearRegression(n_threads=1).fit(X, y)
         groups = [i // 2 for i in range(40000)]
+        # Each call has to sum the samples.
+        folds = iter([Apr.Folds(X, y) for _ in range(240)])
         for call in (lambda: model.get_robust_statistics(X, y), lambda: model.diagnose(X, y),
-                     lambda: model.fit_groups(X, y, groups)):
+                     lambda: model.fit_groups(X, y, groups), lambda: model.cross_validate(next(folds)),
+                     lambda: model.cross_predict(next(folds))):
             self.assertEndsSoon(call)
         self.assertFalse(model.busy)
         self.assertEqual(len(model.diagnose(X, y).residuals), 40000)
@@ -367,6 +370,7 @@ class Interrupted(TestCase):
         with unittest.mock.patch.object(Gio, 'Cancellable', side_effect=AssertionError):
             model.fit(X, y).partial_fit(X, y).fit_cross_products(model.cross_products).fit(X, y)
             model.get_robust_statistics(X, y), model.diagnose(X, y), model.fit_groups(X, y, [0, 1] * 50)
+            model.cross_validate(Apr.Folds(X, y)), model.cross_predict(Apr.Folds(X, y))
 
     def test_at_the_end(self):
         """A call that has done its work gives it, and the interruption follows."""

@@ -387,5 +387,73 @@ class Groups(TestCase):
             pickle.dumps(model.fit_groups(frame[['area', 'price']], 'price', frame.city))
 
 
+class Folds(TestCase):
+    COLUMNS = {'city': ['x', 'z', 'x', 'y', 'z', 'y'], 'floor': [1, 2, 1, 2, 2, 2], 'area': [0., 1, 2, 3, 5, 4],
+               'price': [1., 2, 5, 1, 4, 3], 'weight': [1, 1, 2, 1, 3, 1]}
+
+    def test_columns(self):
+        """Columns that are labels, targets or weights are no features."""
+        model, matrix = Apr.LinearRegression(alpha=1.), numpy.array([self.COLUMNS['area']]).T
+        for folds, labels in (('city', self.COLUMNS['city']), ('floor', self.COLUMNS['floor']),
+                              (['city', 'floor'], list(zip(self.COLUMNS['city'], self.COLUMNS['floor'])))):
+            names = ['area', 'price', 'weight', *([folds] if isinstance(folds, str) else folds)]
+            expected = Apr.Folds(matrix, self.COLUMNS['price'], self.COLUMNS['weight'], labels)
+            for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table, lambda columns: pyarrow.table(columns).to_reader(),
+                         lambda columns: duckdb.from_arrow(pyarrow.table(columns))):
+                table = make({name: self.COLUMNS[name] for name in names})
+                ours = Apr.Folds(table, 'price', 'weight', folds)
+                self.assertEqual([tuple(label) if len(names) > 4 else label for label in ours.labels], labels)
+                self.assertEqual(model.cross_predict(ours).tolist(), model.cross_predict(expected).tolist())
+                self.assertEqual(model.cross_validate(ours, 'max_error').tolist(),
+                                 model.cross_validate(expected, 'max_error').tolist())
+        frame = pandas.DataFrame(self.COLUMNS)
+        for labels in frame.city, polars.Series(self.COLUMNS['city']), pyarrow.array(self.COLUMNS['city']), \
+                frame.city.astype('category'):
+            ours = Apr.Folds(frame[['area']], frame[['price', 'weight']], folds=labels)
+            self.assertEqual(list(ours.labels), self.COLUMNS['city'])
+            self.assertEqual(model.cross_predict(ours).shape, (6, 2))
+
+    def test_data(self):
+        """Whatever fit() takes."""
+        model, frame = Apr.LinearRegression(), pandas.DataFrame(self.COLUMNS)[['area', 'floor', 'price']]
+        expected = model.cross_predict(Apr.Folds(frame[['area', 'floor']].to_numpy(), frame.price, folds=3, seed=4)).tolist()
+        self.assertEqual(model.cross_predict(Apr.Folds(frame, 'price', None, 3, 4)).tolist(), expected)
+        for make in (pyarrow.table, polars.from_pandas, lambda frame: frame.convert_dtypes(),
+                     lambda frame: iter([frame[:2], frame[2:]]), lambda frame: pyarrow.table(frame).to_batches()[0]):
+            self.assertEqual(model.cross_predict(Apr.Folds(make(frame), 'price', folds=3, seed=4)).tolist(), expected)
+        matrix = scipy.sparse.csr_array(frame[['area', 'floor']].to_numpy())
+        self.assertEqual(model.cross_predict(Apr.Folds(matrix, frame.price, folds=3, seed=4)).tolist(), expected)
+        with self.assertRaisesRegex(TypeError, 'not a TableReader'):
+            Apr.Folds(Apr.TableReader())
+
+    def test_names(self):
+        """Names of a model and of the samples are no matter to each other, as in fit()."""
+        frame = pandas.DataFrame(self.COLUMNS)[['area', 'floor', 'price']]
+        folds = Apr.Folds(frame, 'price', folds=2)
+        expected = Apr.LinearRegression().cross_predict(folds).tolist()
+        for names in ['size', 'storey'], ['floor', 'area'], ['one']:
+            model = Apr.LinearRegression(feature_names=names, target_names=['rent'])
+            self.assertEqual(model.cross_predict(folds).tolist(), expected)
+            self.assertEqual((model.feature_names, model.target_names, model.fitted), (names, ['rent'], False))
+        model = Apr.LinearRegression().fit(frame[['floor']], frame.area)
+        self.assertEqual(model.cross_predict(folds).tolist(), expected)
+        self.assertEqual((model.feature_names, model.n_features), (['floor'], 1))
+
+    def test_mistakes(self):
+        frame, model = pandas.DataFrame(self.COLUMNS), Apr.LinearRegression()
+        with self.assertRaisesRegex(ValueError, 'folds names a column of X, “town”, but X has “city”, “floor”, “area”'):
+            Apr.Folds(frame, 'price', folds='town')
+        with self.assertRaisesRegex(ValueError, 'X has no column “rent”'):
+            Apr.Folds(frame, 'rent', folds='city')
+        with self.assertRaisesRegex(ValueError, '“city” .*numbers'):
+            Apr.Folds(frame, 'price', folds='floor')
+        gap = frame.assign(city=['x', None, 'x', 'y', 'z', 'y'])
+        self.assertFails(Apr.Error.NOT_FINITE, 'folds has no label at row 1', Apr.Folds, gap, 'price', folds='city')
+        missing = frame[['area', 'price']].assign(area=[0, 1, math.nan, 3, math.nan, 4])
+        for folds in 2, frame.city:
+            for call in (model.cross_validate, model.cross_predict, lambda folds: asyncio.run(model.cross_validate_async(folds))):
+                self.assertFails(Apr.Error.NOT_FINITE, 'row 2.*“area”|“area”.*row 2', call, Apr.Folds(missing, 'price', folds=folds))
+
+
 if __name__ == '__main__':
     tap.main()

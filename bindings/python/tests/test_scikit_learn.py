@@ -162,6 +162,38 @@ class ScikitLearn(TestCase):
         alpha = search.best_params_['alpha']
         self.assertClose(search.best_estimator_.coef_, linear_model.Ridge(alpha=alpha).fit(self.X, self.y).coef_)
 
+    def test_folds(self):
+        """What its own tools find, fold by fold."""
+        random = numpy.random.default_rng(2)
+        groups, split, weights = random.choice(['north', 'south', 'west'], 200), random.integers(-1, 3, 200), random.random(200)
+        scorings = {'r2': 'r2', 'explained_variance': 'explained_variance', 'mean_squared_error': 'neg_mean_squared_error',
+                    'root_mean_squared_error': 'neg_root_mean_squared_error', 'mean_absolute_error': 'neg_mean_absolute_error',
+                    'mean_absolute_percentage_error': 'neg_mean_absolute_percentage_error',
+                    'median_absolute_error': 'neg_median_absolute_error', 'max_error': 'neg_max_error'}
+        for ours, theirs in ((Apr.LinearRegression(), linear_model.LinearRegression()),
+                             (Apr.LinearRegression(alpha=9., fit_intercept=False), linear_model.Ridge(9., fit_intercept=False)),
+                             (Apr.LinearRegression(positive=True), linear_model.LinearRegression(positive=True))):
+            for folds, keywords in (({}, {}), ({'folds': 7}, {'cv': 7}),
+                                    ({'folds': groups}, {'cv': model_selection.LeaveOneGroupOut(), 'groups': groups}),
+                                    ({'folds': split}, {'cv': model_selection.PredefinedSplit(split)})):
+                scores = model_selection.cross_validate(theirs, self.X, self.y, scoring=list(scorings.values()), **keywords)
+                ours_folds = Apr.Folds(self.frame, self.y, **folds)
+                for metric, scoring in scorings.items():
+                    sign = -1 if scoring.startswith('neg') else 1
+                    self.assertClose(ours.cross_validate(ours_folds, metric), sign * scores[f'test_{scoring}'])
+                if folds.get('folds') is not split:
+                    self.assertClose(ours.cross_predict(ours_folds),
+                                     model_selection.cross_val_predict(theirs, self.X, self.y, **keywords))
+        X, Y = make_samples(n_targets=3)
+        self.assertClose(Apr.LinearRegression().cross_predict(Apr.Folds(X, Y)),
+                         model_selection.cross_val_predict(linear_model.LinearRegression(), X, Y))
+        self.assertClose(Apr.LinearRegression().cross_validate(Apr.Folds(X, Y)),
+                         model_selection.cross_val_score(linear_model.LinearRegression(), X, Y))
+        with config_context(enable_metadata_routing=True):
+            model = linear_model.Ridge(1.).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+            expected = model_selection.cross_val_score(model, self.X, self.y, params={'sample_weight': weights})
+        self.assertClose(Apr.LinearRegression(alpha=1.).cross_validate(Apr.Folds(self.X, self.y, weights)), expected)
+
     def test_pipeline_and_set_output(self):
         steps = pipeline.make_pipeline(preprocessing.StandardScaler(), Apr.LinearRegression()).set_output(transform='pandas')
         steps.fit(self.frame, self.y)

@@ -27,6 +27,8 @@ MISTAKES = [
     ('text: str = model.score([[1.0]], [1.0])', 'expression has type "float"'),
     ('states[0].equal_async(7)', 'Argument 1 to "equal_async"'),
     ('aprender.CrossProducts.new("two", 1)', 'Argument 1 to "new"'),
+    ('aprender.Folds([[1.0]], [1.0], seed="one")', 'Argument "seed" to "Folds"'),
+    ('model.cross_validate([[1.0]])', 'Argument 1 to "cross_validate"'),
 ]
 TYPES = [
     ('model.fit([[1.0]], [1.0])', 'aprender.LinearRegression'),
@@ -57,6 +59,10 @@ TYPES = [
     ('asyncio.run(asyncio.wait_for(model.score_async([[1.0]], [1.0]), 5))', 'float'),
     ('asyncio.run(states[0].update_async([[1.0]], [1.0]))', 'aprender.CrossProducts'),
     ('model.fit_groups_async([[1.0]], [1.0], ["a"]).cancel()', 'bool'),
+    ('len(aprender.Folds([[1.0]], [1.0], folds=["a"]))', 'int'),
+    ('aprender.Folds(X="table", y="price", folds="city", seed=None)', 'aprender.Folds'),
+    ('model.cross_validate(aprender.Folds(), "r2").mean()', 'Any'),
+    ('asyncio.run(model.cross_validate_async(aprender.Folds(), aprender.Metric.R2)).sum()', 'Any'),
     ('asyncio.run(aprender.TableReader().read_async())', 'tuple[aprender.Tensor, aprender.Tensor | None, aprender.Tensor | None] | None'),
     ('[y for X, y, weights in aprender.TableReader(targets=["y"])]', 'list[aprender.Tensor | None]'),
     ('states[0] + sum(states)', 'aprender.CrossProducts'),

@@ -12,8 +12,8 @@ from .aprender import metrics
 from .aprender.native import CLASSES, Apr
 from .aprender.properties import add_attributes, guard_properties
 from .aprender.tensor import Tensor
-from .aprender import (cross_products, estimator, groups, linear_regression, names, notebook, plot, safetensors,  # noqa: F401
-                       scikit_learn, statistics, table_reader)
+from .aprender import (cross_products, estimator, folds, groups, linear_regression, names, notebook, plot,  # noqa: F401
+                       safetensors, scikit_learn, statistics, table_reader)
 
 __all__ = []
 

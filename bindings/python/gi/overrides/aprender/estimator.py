@@ -176,13 +176,13 @@ class Methods:
 
     def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
         """Predicts from X and compares with y: the coefficient of determination, R²."""
-        if overrides_predict(type(self)):
+        if overrides(type(self), 'predict'):
             return score_predictions(self, X, y, sample_weight)
         return score_whole(self, read_to_score(self, X, y, sample_weight))
 
     def score_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
         """Scores without blocking: `await model.score_async(X, y)` gives the score."""
-        if overrides_predict(type(self)):
+        if overrides(type(self), 'predict'):
             return score_predictions_async(self, X, y, sample_weight, cancellable, callback, user_data)
         return score_whole_async(self, read_to_score(self, X, y, sample_weight), cancellable, callback, user_data)
 
@@ -470,9 +470,9 @@ def score_whole(self, samples):
 
 
 @functools.lru_cache(maxsize=None)
-def overrides_predict(class_):
-    """Whether a class of a script has a predict() of its own, instead of do_predict()."""
-    return next(owner for owner in class_.__mro__ if 'predict' in vars(owner)).__module__ != 'gi.repository.Apr'
+def overrides(class_, method):
+    """Whether a class of a script has a method of its own, such as predict() instead of do_predict()."""
+    return next(owner for owner in class_.__mro__ if method in vars(owner)).__module__ != 'gi.repository.Apr'
 
 
 def score_predictions(self, X, y, sample_weight):

@@ -16,7 +16,7 @@ from .cross_products import native_update_async, native_update_finish
 from .data import to_block
 from .errors import ArgumentError, AprError, make
 from .estimator import (ClassFunction, explain_features, fit_plain, fit_whole, fit_whole_async, get_values,
-                        name_columns, native_admit, native_predict_async, native_predict_finish, overrides_predict, predict_whole,
+                        name_columns, native_admit, native_predict_async, native_predict_finish, overrides, predict_whole,
                         predict_whole_async, read_features, read_samples, read_to_score, score_predictions,
                         score_predictions_async, score_whole, score_whole_async)
 from .lists import count, describe, to_target
@@ -383,7 +383,7 @@ class Methods:
     predict_finish = taking_outcomes(Apr.Estimator.predict_finish)
 
     def score(self, X: Data, y: Target, sample_weight: Weights = None) -> float:
-        if overrides_predict(type(self)):
+        if overrides(type(self), 'predict'):
             return score_predictions(self, X, y, sample_weight)
         samples = read_to_score(self, X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)) or not self.get_fitted():
@@ -393,7 +393,7 @@ class Methods:
     score.__doc__ = Apr.Estimator.score.__doc__
 
     def score_async(self, X, y, sample_weight=None, cancellable=None, callback=None, *user_data):
-        if overrides_predict(type(self)):
+        if overrides(type(self), 'predict'):
             return score_predictions_async(self, X, y, sample_weight, cancellable, callback, user_data)
         samples = read_to_score(self, X, y, sample_weight)
         if samples.blocks is None or not _is_ours(type(self)) or not self.get_fitted():

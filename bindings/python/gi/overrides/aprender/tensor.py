@@ -63,7 +63,7 @@ class Tensor(Apr.Tensor, metaclass=_Meta):
     # Equal tensors are equal by their elements, which are too many to hash.
     __hash__ = None
 
-    def __new__(cls, value):
+    def __new__(cls, value: Data):
         return to_tensor(value)
 
     def __init__(self, value):
