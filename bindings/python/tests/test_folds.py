@@ -312,7 +312,12 @@ class Folds(TestCase):
             Apr.LinearRegression().cross_validate(Apr.Folds(X, Y, folds=['a', 'b', 'a', 'b']), 'mean_squared_error')
             self.assertRaises(ValueError, Apr.Folds, X, Y, folds=9)
 
+        folds, cancellable = Apr.Folds(X, Y, folds=2), Gio.Cancellable()
+        cancellable.cancel()
         self.assertNoLeak(validate, 2000)
+        self.assertNoLeak(lambda: Mean().cross_validate(folds), 4000)
+        self.assertNoLeak(lambda: self.assertRaises(GLib.Error, Mean().cross_validate, folds, 'r2', cancellable), 4000)
+        self.assertNoLeak(lambda: self.assertRaises(KeyboardInterrupt, Interrupted().cross_validate, folds), 4000)
 
 
 if __name__ == '__main__':
