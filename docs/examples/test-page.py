@@ -49,7 +49,7 @@ PAGES = {
     'accuracy.md': (['accuracy.py', 'accuracy-engines.py'], None, None),
     'scale.md': (['scale-data.py', 'scale-dask.py', 'scale-spark.py', 'scale-mpi.py', 'scale-ray.py'], None, None),
     'serving.md': (['serving.py', 'serving-kserve.py'], None, None),
-    'python.md': (['analysis.py', 'batches.py', 'estimator.py', 'formulas.py'], None, None),
+    'python.md': (['analysis.py', 'batches.py', 'estimator.py', 'folds.py', 'formulas.py'], None, None),
 }
 
 page = pathlib.Path(sys.argv[1])
