@@ -418,6 +418,23 @@ class Interrupted(TestCase):
             except TimeoutError:
                 pass
 
+    def test_another_signal_at_the_very_end(self):
+        """CPython runs the handlers of other signals before it sets one, and sets none if one of them raises."""
+        X, y = make_zeros(5000000)
+        set_handler, n_raised = signal.signal, 0
+
+        def set_or_raise(number, handler):
+            nonlocal n_raised
+            if handler is signal.default_int_handler and n_raised == 0:
+                n_raised += 1
+                raise TimeoutError
+            return set_handler(number, handler)
+
+        self.addCleanup(set_handler, signal.SIGINT, signal.default_int_handler)
+        with unittest.mock.patch.object(signal, 'signal', set_or_raise):
+            self.assertRaises(TimeoutError, Apr.LinearRegression().fit, X, y)
+        self.assertEqual((signal.getsignal(signal.SIGINT), n_raised), (signal.default_int_handler, 1))
+
     def test_errors_hold_no_data(self):
         X, y = make_zeros(5000000)
         with self.assertRaises(ValueError):

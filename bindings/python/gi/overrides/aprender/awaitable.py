@@ -161,6 +161,15 @@ def _interrupt_soon():
     timer.start()
 
 
+def _take_no_interrupts():
+    """Gives Ctrl-C back to Python, which first runs the handlers of other signals, and changes nothing if one raises."""
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    except BaseException:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        raise
+
+
 def count_products(X, y, model=None):
     """About how many products a call needs for samples: of each pair of features, or of samples where these are fewer and the
     coefficients of the model have no bounds. A product of these takes a sixteenth of the time. With bounds there is about a
@@ -205,8 +214,8 @@ def run(source, n_products, cancellable, call, start, finish, makes_busy=True):
         cancellable.cancel()
 
     context = GLib.MainContext()
-    signal.signal(signal.SIGINT, interrupt)
     try:
+        signal.signal(signal.SIGINT, interrupt)
         context.push_thread_default()
         try:
             # What is busy tells when it is no longer. What is not has to be told by a function in C, which is called to its
@@ -237,7 +246,7 @@ def run(source, n_products, cancellable, call, start, finish, makes_busy=True):
                 raise KeyboardInterrupt from None
             raise
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _take_no_interrupts()
     if is_interrupted:
         _interrupt_soon()
     return value
