@@ -256,7 +256,7 @@ run_folds (AprEstimator *self,
   call.run = (AprRun){
     .n_threads = 1, .cancellable = cancellable, .progress = report, .progress_data = &call, .told = &call.told
   };
-  if (!check_folds (&call, error))
+  if (!check_folds (&call, error) || g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
   if (apr_validation_is_linear (self)
         ? !prepare_sums (&call, error)

@@ -227,8 +227,9 @@ apr_validation_run_fold (const AprValidation *self,
   G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
   /* PyGObject does not free an object of a Python class that no Python function has been called with: the model of all
    * folds serves the first one. */
-  g_autoptr (AprEstimator) model =
-    fold == 0 && self->sums == NULL ? g_object_ref (self->model) : apr_estimator_try_clone (self->model, error);
+  g_autoptr (AprEstimator) model = fold == 0 && self->sums == NULL
+                                   ? g_object_ref (self->model)
+                                   : apr_estimator_try_clone (self->model, error);
   gboolean found;
 
   if (model == NULL)
