@@ -33,7 +33,7 @@ N_FOLDS = 5
 ALPHAS = numpy.logspace(-3, 3, 20)
 # The least ratios, of one model and of the penalties.
 BARS = {
-    (1_000, 10): (5, 15),
+    (1_000, 10): (5, 5),
     (100_000, 10): (15, 50),
     (100_000, 100): (20, 40),
     (5_000, 500): (3, 5),
