@@ -180,31 +180,6 @@ apr_tool_table_report_unnamed (AprTableReader *reader)
            n == 1 ? "column" : "columns");
 }
 
-gboolean
-apr_tool_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error)
-{
-  g_auto (GStrv) names = apr_estimator_get_feature_names (model);
-  gsize n_features = apr_estimator_get_n_features (model);
-  gsize n_columns;
-
-  if (!apr_table_reader_read_names (reader, NULL, error))
-    return FALSE;
-  n_columns = g_strv_length ((char **) apr_table_reader_get_names (reader)) - count_unnamed (reader);
-  apr_table_reader_set_features (reader, (const char *const *) names);
-  if (names == NULL)
-    apr_tool_table_report_unnamed (reader);
-  if (names != NULL || n_columns == n_features)
-    return TRUE;
-
-  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
-               "%s: there %s %" G_GSIZE_FORMAT " %s, but the model has %" G_GSIZE_FORMAT
-               " %s, and no names to find %s by",
-               apr_table_reader_get_name (reader), n_columns == 1 ? "is" : "are", n_columns,
-               n_columns == 1 ? "column" : "columns", n_features, n_features == 1 ? "feature" : "features",
-               n_features == 1 ? "it" : "them");
-  return FALSE;
-}
-
 static char *
 quote_names (char **names)
 {
@@ -221,8 +196,9 @@ quote_names (char **names)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-gboolean
-apr_tool_table_select_targets (AprTableReader *reader, AprEstimator *model, char **targets, GError **error)
+/* Selects the columns with the true values, which must be the model's targets, where it has their names. */
+static gboolean
+select_targets (AprTableReader *reader, AprEstimator *model, char **targets, GError **error)
 {
   g_auto (GStrv) known = apr_estimator_get_target_names (model);
   gsize n_targets = apr_estimator_get_n_targets (model);
@@ -248,4 +224,54 @@ apr_tool_table_select_targets (AprTableReader *reader, AprEstimator *model, char
   apr_table_reader_set_targets (reader, (const char *const *) targets);
 
   return TRUE;
+}
+
+/* How many columns are left for the features of a model without names; %FALSE where a target or the weight is no
+ * column, which the reader tells. */
+static gboolean
+count_features (AprTableReader *reader, char **targets, char *weight, gsize *n)
+{
+  const char *const *names = apr_table_reader_get_names (reader);
+  gsize i;
+
+  *n = g_strv_length ((char **) names) - count_unnamed (reader);
+  for (i = 0; targets != NULL && targets[i] != NULL; i++, --*n)
+    if (!g_strv_contains (names, targets[i]))
+      return FALSE;
+  if (weight == NULL)
+    return TRUE;
+  --*n;
+
+  return g_strv_contains (names, weight);
+}
+
+gboolean
+apr_tool_table_select_model (
+  AprTableReader *reader, AprEstimator *model, char **targets, char *weight, GError **error)
+{
+  g_auto (GStrv) names = apr_estimator_get_feature_names (model);
+  gsize n_features = apr_estimator_get_n_features (model);
+  gsize n_columns;
+
+  if (!apr_table_reader_read_names (reader, NULL, error) ||
+      (targets != NULL && !select_targets (reader, model, targets, error)))
+    return FALSE;
+  apr_table_reader_set_weight (reader, weight);
+  apr_table_reader_set_features (reader, (const char *const *) names);
+  if (names != NULL)
+    return TRUE;
+  apr_tool_table_report_unnamed (reader);
+  if (!count_features (reader, targets, weight, &n_columns) || n_columns == n_features)
+    return TRUE;
+
+  g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+               "%s: there %s %" G_GSIZE_FORMAT " %s%s, but the model has %" G_GSIZE_FORMAT
+               " %s, and no names to find %s by",
+               apr_table_reader_get_name (reader), n_columns == 1 ? "is" : "are", n_columns,
+               n_columns == 1 ? "column" : "columns",
+               targets == NULL  ? ""
+               : weight == NULL ? " beside the target"
+                                : " beside the target and the weight",
+               n_features, n_features == 1 ? "feature" : "features", n_features == 1 ? "it" : "them");
+  return FALSE;
 }

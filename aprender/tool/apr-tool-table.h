@@ -67,11 +67,10 @@ void apr_tool_table_report_dropped (AprTableReader *reader);
 /* Says on the standard error how many columns are left out because they have no name, where any are. */
 void apr_tool_table_report_unnamed (AprTableReader *reader);
 
-/* Selects the features of a model. One without names takes the columns that have names, as they stand. */
-gboolean apr_tool_table_select_model (AprTableReader *reader, AprEstimator *model, GError **error);
-
-/* Selects the columns with the true values, which must be the model's targets, where it has their names. */
-gboolean
-apr_tool_table_select_targets (AprTableReader *reader, AprEstimator *model, char **targets, GError **error);
+/* Selects the features of a model, the columns with the true values, which must be the model's targets, where it has
+ * their names, and the weight. A model without the names of its features takes all other columns that have names, as
+ * they stand. @targets and @weight are %NULL for none. */
+gboolean apr_tool_table_select_model (
+  AprTableReader *reader, AprEstimator *model, char **targets, char *weight, GError **error);
 
 G_END_DECLS

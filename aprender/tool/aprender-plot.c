@@ -328,15 +328,12 @@ check_options (char **arguments, const PlotOptions *options, AprPlotFormat *form
 static gboolean
 load (Data *data, const char *path, AprLinearRegression *model, const PlotOptions *options, GError **error)
 {
-  AprEstimator *estimator = APR_ESTIMATOR (model);
   g_autoptr (AprTableReader) reader = apr_tool_table_open (path, &options->table, error);
 
-  if (reader == NULL || !apr_tool_table_select_model (reader, estimator, error) ||
-      !apr_tool_table_select_targets (reader, estimator, options->targets, error))
-    return FALSE;
-  apr_table_reader_set_weight (reader, options->weight);
-
-  return read_data (data, reader, error);
+  return reader != NULL &&
+         apr_tool_table_select_model (reader, APR_ESTIMATOR (model), options->targets, options->weight,
+                                      error) &&
+         read_data (data, reader, error);
 }
 
 static AprToolStatus

@@ -257,7 +257,7 @@ run (char **arguments, gpointer data)
   if (model == NULL || (options->interval != NULL && !apr_tool_check_sums (model, name, &error)))
     return apr_tool_fail (error);
   reader = apr_tool_table_open (arguments[1], &options->table, &error);
-  if (reader == NULL || !apr_tool_table_select_model (reader, APR_ESTIMATOR (model), &error) ||
+  if (reader == NULL || !apr_tool_table_select_model (reader, APR_ESTIMATOR (model), NULL, NULL, &error) ||
       !apr_tool_output_open (&output, options->output, &error) ||
       !predict (model, reader, options, level, output.stream, &error) ||
       !apr_tool_output_close (&output, &error))

@@ -223,10 +223,9 @@ score (Sums *self, const char *path, const ScoreOptions *options, AprLinearRegre
   g_autoptr (AprTableReader) reader = apr_tool_table_open (path, &options->table, error);
   AprTensor *scores;
 
-  if (reader == NULL || !apr_tool_table_select_model (reader, estimator, error) ||
-      !apr_tool_table_select_targets (reader, estimator, options->targets, error))
+  if (reader == NULL ||
+      !apr_tool_table_select_model (reader, estimator, options->targets, options->weight, error))
     return NULL;
-  apr_table_reader_set_weight (reader, options->weight);
   self->model = estimator;
   self->squares = g_new0 (Scaled, self->n_targets);
   self->moduli = g_new0 (Scaled, self->n_targets);

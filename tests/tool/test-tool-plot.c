@@ -214,8 +214,24 @@ test_errors (void)
 }
 
 static void
+test_no_names (void)
+{
+  g_autoptr (Run) run = NULL;
+  g_autofree char *picture = NULL;
+
+  g_test_summary ("The target is no feature of a model that has no names.");
+
+  tool_save_nameless ("bare.safetensors");
+  tool_write ("bare.csv", "a,y,b\n1,6,1\n2,8,1\n5,11,0\n", -1);
+  run = tool_run ("plot bare.safetensors bare.csv -t y --kind actual -o bare.svg");
+  picture = tool_read ("bare.svg");
+  g_assert_true (g_str_has_prefix (picture, "<?xml"));
+}
+
+static void
 add_tests (void)
 {
+  g_test_add_func ("/tool/plot/no-names", test_no_names);
   g_test_add_func ("/tool/plot/kinds", test_kinds);
   g_test_add_func ("/tool/plot/rows", test_rows);
   g_test_add_func ("/tool/plot/weights", test_weights);

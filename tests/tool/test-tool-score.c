@@ -154,6 +154,37 @@ test_target_names (void)
 }
 
 static void
+test_no_names (void)
+{
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("A model without names takes the columns that are neither the target nor the weight.");
+
+  tool_save_nameless ("bare.safetensors");
+  run = tool_run_with ("score bare.safetensors - -t y", "a,y,b\n1,6,1\n2,8,1\n5,11,0\n", -1, NULL);
+  tool_assert_contains (run->output, "target                   y\nR²                       1\n");
+  g_clear_pointer (&run, tool_run_free);
+  run = tool_run_with ("score bare.safetensors - -t y -w w", "w,a,y,,b\n1,1,6,,1\n0,2,7,,1\n2,5,11,,0\n", -1,
+                       NULL);
+  tool_assert_contains (
+    run->output, "samples                  2\ntarget                   y\nR²                       1\n");
+  g_assert_cmpstr (run->messages, ==, "aprender: standard input: left out 1 column without a name\n");
+
+  tool_assert_fails (
+    "score bare.safetensors - -t y", "a,b,c,y\n1,1,1,6\n", -1,
+    "standard input: there are 3 columns beside the target, but the model has 2 features, and no "
+    "names to find them by");
+  tool_assert_fails (
+    "score bare.safetensors - -t y -w w", "a,w,y\n1,1,6\n", -1,
+    "standard input: there is 1 column beside the target and the weight, but the model has 2 "
+    "features, and no names to find them by");
+  tool_assert_fails ("score bare.safetensors - -t z", "a,b,y\n1,1,6\n", -1,
+                     "standard input: no column “z”: there are “a”, “b”, “y”");
+  tool_assert_fails ("score bare.safetensors - -t y -w v", "a,b,c,y\n1,1,1,6\n", -1,
+                     "standard input: no column “v”: there are “a”, “b”, “c”, “y”");
+}
+
+static void
 add_tests (void)
 {
   g_test_add_func ("/tool/score", test_score);
@@ -161,6 +192,7 @@ add_tests (void)
   g_test_add_func ("/tool/score/weights-of-zero", test_weights_of_zero);
   g_test_add_func ("/tool/score/range", test_range);
   g_test_add_func ("/tool/score/target-names", test_target_names);
+  g_test_add_func ("/tool/score/no-names", test_no_names);
   g_test_add_func ("/tool/score/errors", test_errors);
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <aprender/aprender.h>
+
 #include "tests/folder.h"
 
 /* The folder where the command runs, so that its messages name files as they are named here. */
@@ -50,6 +52,25 @@ tool_read (const char *name)
   g_assert_no_error (error);
 
   return contents;
+}
+
+/* Saves the model 1 + 2 a + 3 b, in which nothing has a name, as a fit to arrays leaves it. */
+void
+tool_save_nameless (const char *name)
+{
+  static const double x[] = { 0, 0, 1, 0, 0, 1 };
+  static const double y[] = { 1, 3, 4 };
+  const gsize shape[] = { 3, 2 };
+  g_autoptr (AprTensor) features = apr_tensor_new_from_doubles (x, 6, shape, 2, NULL);
+  g_autoptr (AprTensor) target = apr_tensor_new_from_doubles (y, 3, shape, 1, NULL);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autofree char *path = tool_get_path (name);
+  GError *error = NULL;
+
+  apr_estimator_fit (APR_ESTIMATOR (model), features, target, NULL, NULL, &error);
+  g_assert_no_error (error);
+  apr_estimator_save (APR_ESTIMATOR (model), path, &error);
+  g_assert_no_error (error);
 }
 
 /* The command under test, and what stands before it, such as valgrind, in APR_TOOL_WRAPPER. */

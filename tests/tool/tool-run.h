@@ -22,6 +22,7 @@ void tool_run_free (Run *run);
 char *tool_get_path (const char *name);
 void tool_write (const char *name, const char *contents, gssize length);
 char *tool_read (const char *name);
+void tool_save_nameless (const char *name);
 
 void tool_assert_contains (const char *text, const char *part);
 void tool_assert_fails (const char *arguments, const char *input, gssize input_length, const char *message);
