@@ -184,6 +184,38 @@ class Frames(TestCase):
             with self.assertRaisesRegex(ValueError, 'y holds text, “d”'):
                 Apr.LinearRegression().fit(frame, names)
 
+    def test_name_of_one_target(self):
+        """The column of X that y names is the name of the target, and y stays of one dimension."""
+        table = pandas.DataFrame({'a': [1.0, 2, 3, 5, 7], 'y': [1.0, 2, 3, 4, 6], 'z': [5.0, 4, 2, 2, 9]})
+        first, other = table[['a', 'y']], table[['a', 'z']]
+
+        async def fit_async(model, *data):
+            return await model.fit_async(*data)
+
+        def fit_partly(model, *data):
+            return model.partial_fit(*data)
+
+        for fit in (Apr.LinearRegression.fit, fit_partly, lambda *args: asyncio.run(fit_async(*args))):
+            for data in (first, pyarrow.table(dict(first)), pandas.concat([first] * 60_000)):
+                model = fit(Apr.LinearRegression(keep_state=True), data, 'y')
+                self.assertEqual((model.feature_names, model.target_names), (['a'], ['y']))
+                self.assertEqual((model.coefficients.shape, model.predict(first[['a']]).shape), ((1,), (5,)))
+                self.assertEqual(model.get_statistics('y').r_squared, model.get_statistics().r_squared)
+                expected = model.score(first, 'y')
+                for function in (model.score, model.score_async, model.partial_fit, model.partial_fit_async, model.diagnose):
+                    with self.assertRaisesRegex(ValueError, 'y has the targets “z”, but the model was fitted to “y”'):
+                        function(other, 'z')
+                # Numbers without a table have no name to compare.
+                self.assertEqual(model.score(first[['a']], table.y.rename('z')), expected)
+        loaded = Apr.LinearRegression.from_bytes(model.to_bytes())
+        with self.assertRaisesRegex(ValueError, 'the model was fitted to “y”'):
+            loaded.score(other, 'z')
+        state = Apr.CrossProducts.new(1, 1).update(first, 'y')
+        self.assertEqual(state.target_names, ['y'])
+        self.assertEqual(state.update_arrow(pyarrow.table(dict(first)), ['y']).n_samples, 10)
+        with self.assertRaisesRegex(ValueError, 'the targets “z”, but the samples before had “y”'):
+            state.update(other, 'z')
+
     def test_targets_that_are_no_arrays(self):
         y = array.array('d', [1., 2, 3])
         expected = Apr.LinearRegression().fit(FRAME[['a']], FRAME.y)

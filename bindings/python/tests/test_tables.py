@@ -224,7 +224,7 @@ class Tables(TestCase):
         table = pyarrow.table(dict(zip(names, X.T)) | {'y': y})
         pyarrow.parquet.write_table(table, path, row_group_size=30_000)
         expected = Apr.LinearRegression(keep_state=True).fit(X, y)
-        expected.set_feature_names(names)
+        expected.feature_names, expected.target_names = names, ['y']
 
         file = pyarrow.parquet.ParquetFile(path)
         reader = pyarrow.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches(batch_size=1000))
@@ -653,10 +653,10 @@ class Tables(TestCase):
         for other in (copy.copy(model), pickle.loads(pickle.dumps(model)), Apr.LinearRegression.from_bytes(model.to_bytes())):
             self.assertEqual(other.target_names, ['u', 'v'])
         self.assertIn('Target v', model.summary())
-        # A table's names do not stay for other data; a series has no order that could be mixed up.
+        # A table's names do not stay for other data; that of a series is often one that nobody has given, and does not count.
         self.assertIsNone(model.fit(X.to_numpy(), y.to_numpy()).target_names)
         self.assertIsNone(model.fit(X, y.u).target_names)
-        self.assertIsNone(model.fit(table, 'u').target_names)
+        model.score(X, y.v.rename('w'))
         model.fit(long, ['u', 'v'])
         self.assertIsNone(model.fit(numpy.asfortranarray(long[['a', 'b']]), long[['u', 'v']].to_numpy()).target_names)
         state = Apr.CrossProducts.new(2, 2).update(X, y)

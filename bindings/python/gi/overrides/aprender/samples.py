@@ -106,8 +106,7 @@ class Samples:
         self._selections = ()
         if get_labels(y) or get_labels(sample_weight):
             self._select(y, sample_weight)
-        # Of one column alone there is no order to be mixed up.
-        self.target_names = None if isinstance(y, str) else check_names(get_labels(y), 'y')
+        self.target_names = check_names(get_labels(y), 'y')
         if has_y and not get_labels(y):
             if y is None:
                 raise ArgumentError('A fit requires y to be passed, but the target y is None' +
