@@ -242,6 +242,11 @@ on_opened (GObject *source, GAsyncResult *result, gpointer data)
   fit->reader = trendline_rows_create_reader (&fit->rows, stream);
   if (fit->rows.features == NULL)
     {
+      const char *none[] = { NULL };
+      g_auto (GStrv) numbers = list_features (fit, (char **) none);
+
+      /* Texts in rows that are passed over, because one of these is missing, are no features. */
+      apr_table_reader_set_features (fit->reader, (const char *const *) numbers);
       apr_table_reader_read_categories_async (fit->reader, (const char *const *) fit->texts,
                                               G_PRIORITY_DEFAULT, self->cancellable, on_categories, task);
       return;

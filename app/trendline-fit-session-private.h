@@ -45,7 +45,7 @@ typedef struct
 
 void trendline_rows_clear (TrendlineRows *self);
 
-/* A reader of the file, which is open. Before the features are known, it finds the texts of columns only. */
+/* A reader of the file, which is open. Before the features are known, it is to find the texts of columns. */
 AprTableReader *trendline_rows_create_reader (const TrendlineRows *self, GFileInputStream *stream);
 
 void trendline_fit_session_set_state (TrendlineFitSession *self, TrendlineFitState state);

@@ -378,8 +378,6 @@ trendline_rows_create_reader (const TrendlineRows *self, GFileInputStream *strea
   AprTableReader *reader = apr_table_reader_new (G_INPUT_STREAM (stream), display_name);
 
   apr_table_reader_set_decimal_comma (reader, self->decimal_comma);
-  if (self->features == NULL)
-    return reader;
   apr_table_reader_set_drop_missing (reader, self->drop_missing);
   apr_table_reader_set_n_threads (reader, trendline_fit_session_count_threads ());
   apr_table_reader_set_targets (reader, targets);

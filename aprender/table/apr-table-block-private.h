@@ -14,6 +14,7 @@ G_BEGIN_DECLS
 /* Which of the matrices that a row is cut into a column goes to. */
 typedef enum
 {
+  APR_TABLE_NEEDED = -3,    /* to none: rows that miss it are passed over */
   APR_TABLE_COLLECTED = -2, /* to none: its categories are collected */
   APR_TABLE_IGNORED = -1,
   APR_TABLE_FEATURES,

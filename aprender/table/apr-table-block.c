@@ -21,7 +21,12 @@ typedef struct
   gsize n_allocated; /* rows */
   gsize max_rows;
   double *rows[APR_TABLE_N_ROLES]; /* where the numbers of the row go */
-  gboolean lacks;                  /* whether a number of this row is missing */
+  gboolean lacks;                  /* whether a cell of this row is missing */
+  /* What counts only if the row is not passed over: what is wrong with a category, and for each column whose categories
+   * are collected, the one that is new. */
+  char *problem; /* (owned) (nullable) */
+  gsize problem_line;
+  GPtrArray *found; /* (element-type utf8) */
 } Parser;
 
 /* How many rows a block may hold. */
@@ -206,7 +211,7 @@ store_category (Parser *self, const AprTableSlot *slot, const char *text, gsize 
 static char *
 collect_category (Parser *self, const AprTableSlot *slot, const char *text, gsize length)
 {
-  AprTableCategories *categories = g_ptr_array_index (self->block->collected, slot->position);
+  const AprTableCategories *categories = g_ptr_array_index (self->block->collected, slot->position);
   guint place;
 
   if (apr_table_categories_find (categories, text, length, &place))
@@ -221,7 +226,7 @@ collect_category (Parser *self, const AprTableSlot *slot, const char *text, gsiz
   if (categories->names->len == APR_TABLE_MAX_CATEGORIES)
     return g_strdup_printf ("there are more than the %d categories that are allowed",
                             APR_TABLE_MAX_CATEGORIES);
-  apr_table_categories_insert (categories, text, length, place);
+  g_ptr_array_index (self->found, slot->position) = g_strndup (text, length);
 
   return NULL;
 }
@@ -282,12 +287,24 @@ take_cell (Parser *self, guint column, const AprTableCell *cell)
         return;
       self->block->n_missing++;
     }
+  else if (format->slots[column].role == APR_TABLE_NEEDED)
+    return;
   else if (has_categories (&format->slots[column]))
     {
       char *problem = take_category (self, &format->slots[column], text, length);
 
-      if (problem != NULL)
-        set_error (self, cell->line, describe_place (self, column, problem));
+      if (problem == NULL)
+        return;
+      problem = describe_place (self, column, problem);
+      if (!format->drop_missing)
+        set_error (self, cell->line, problem);
+      else if (self->problem != NULL)
+        g_free (problem);
+      else
+        {
+          self->problem = problem;
+          self->problem_line = cell->line;
+        }
       return;
     }
   else
@@ -311,6 +328,29 @@ take_cell (Parser *self, guint column, const AprTableCell *cell)
              describe_place (
                self, column,
                describe_problem (text, length, length > 0 && end == text + length, self->format->point)));
+}
+
+/* Takes the categories of a row that has been read. */
+static void
+end_categories (Parser *self)
+{
+  gboolean passed_over = self->lacks && self->format->drop_missing;
+  guint place;
+  guint i;
+
+  if (self->problem != NULL && !passed_over)
+    set_error (self, self->problem_line, g_steal_pointer (&self->problem));
+  g_clear_pointer (&self->problem, g_free);
+  for (i = 0; i < self->found->len; i++)
+    {
+      AprTableCategories *categories = g_ptr_array_index (self->block->collected, i);
+      g_autofree char *name = g_ptr_array_index (self->found, i);
+
+      g_ptr_array_index (self->found, i) = NULL;
+      if (name != NULL && !passed_over &&
+          !apr_table_categories_find (categories, name, strlen (name), &place))
+        apr_table_categories_insert (categories, name, strlen (name), place);
+    }
 }
 
 /* Reads a row; false where no more can be read. */
@@ -382,6 +422,7 @@ parse_row (Parser *self)
                                   format->n_columns == 1 ? "column" : "columns"));
       return FALSE;
     }
+  end_categories (self);
   if (self->block->error != NULL)
     return self->block->n_missing > 0;
 
@@ -403,6 +444,7 @@ apr_table_block_parse (AprTableBlock *self, const AprTableFormat *format, const 
   Parser parser = { .block = self,
                     .format = format,
                     .cells = { text, text + length, format->delimiter, 0, g_string_new (NULL) },
+                    .found = g_ptr_array_new_with_free_func (g_free),
                     .max_rows = get_max_rows (format) };
   gsize end = length;
   guint i;
@@ -410,6 +452,7 @@ apr_table_block_parse (AprTableBlock *self, const AprTableFormat *format, const 
   self->collected = g_ptr_array_new_with_free_func ((GDestroyNotify) apr_table_categories_free);
   for (i = 0; i < format->n_collected; i++)
     g_ptr_array_add (self->collected, apr_table_categories_new ());
+  g_ptr_array_set_size (parser.found, (int) format->n_collected);
 
   while (apr_table_cells_find_row (&parser.cells))
     {
@@ -429,6 +472,8 @@ apr_table_block_parse (AprTableBlock *self, const AprTableFormat *format, const 
   self->n_lines = parser.cells.line;
 
   g_string_free (parser.cells.unquoted, TRUE);
+  g_free (parser.problem);
+  g_ptr_array_unref (parser.found);
 
   return end;
 }

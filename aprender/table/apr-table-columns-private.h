@@ -37,6 +37,10 @@ gboolean apr_table_columns_assign (AprTableColumns *self,
 /* Has the categories of these columns collected, and nothing else read. */
 gboolean apr_table_columns_collect (AprTableColumns *self, const char *const *columns, GError **error);
 
+/* Has rows passed over too where one of these columns, or of the columns of these categories, is missing. @names is
+ * nullable. */
+gboolean apr_table_columns_need (AprTableColumns *self, const char *const *names, GError **error);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AprTableColumns, apr_table_columns_free)
 
 G_END_DECLS

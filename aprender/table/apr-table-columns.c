@@ -193,21 +193,30 @@ split_category (const AprTableColumns *self, const char *name, guint *column, GE
   return category;
 }
 
-/* A feature that is a column, or a category of one. */
+/* Finds the column of a feature, which is that column, or a category of it; otherwise @category is %NULL. */
+static gboolean
+find_feature (
+  const AprTableColumns *self, const char *name, guint *column, const char **category, GError **error)
+{
+  g_autoptr (GError) local_error = NULL;
+
+  *category = has_column (self, name, column) ? NULL : split_category (self, name, column, &local_error);
+  if (local_error == NULL)
+    return *category != NULL || find_column (self, name, column, error);
+
+  g_propagate_error (error, g_steal_pointer (&local_error));
+  return FALSE;
+}
+
 static gboolean
 assign_feature (AprTableColumns *self, const char *name, guint position, GError **error)
 {
-  g_autoptr (GError) local_error = NULL;
   const char *category;
   AprTableSlot *slot;
   guint column = 0;
 
-  category = has_column (self, name, &column) ? NULL : split_category (self, name, &column, &local_error);
-  if (local_error != NULL)
-    {
-      g_propagate_error (error, g_steal_pointer (&local_error));
-      return FALSE;
-    }
+  if (!find_feature (self, name, &column, &category, error))
+    return FALSE;
   if (category == NULL)
     return assign (self, name, APR_TABLE_FEATURES, position, error);
 
@@ -298,6 +307,23 @@ apr_table_columns_collect (AprTableColumns *self, const char *const *columns, GE
   for (i = 0; columns[i] != NULL; i++)
     if (!assign (self, columns[i], APR_TABLE_COLLECTED, i, error))
       return FALSE;
+
+  return TRUE;
+}
+
+gboolean
+apr_table_columns_need (AprTableColumns *self, const char *const *names, GError **error)
+{
+  const char *category;
+  guint column = 0;
+
+  for (; names != NULL && *names != NULL; names++)
+    {
+      if (!find_feature (self, *names, &column, &category, error))
+        return FALSE;
+      if (self->slots[column].role == APR_TABLE_IGNORED)
+        self->slots[column].role = APR_TABLE_NEEDED;
+    }
 
   return TRUE;
 }

@@ -67,6 +67,7 @@ collect (AprTableReader *self, GCancellable *cancellable, GError **error)
 static gboolean
 start (AprTableReader *self, const char *const *columns, GError **error)
 {
+  const char *const weights[] = { self->weight, NULL };
   guint i;
 
   if (self->collected != NULL && !self->finished && apr_names_equal (self->collects, (char **) columns))
@@ -79,7 +80,11 @@ start (AprTableReader *self, const char *const *columns, GError **error)
                                            : "the categories of other columns are being read");
       return FALSE;
     }
-  if (!apr_table_columns_collect (self->columns, columns, error))
+  if (!apr_table_columns_collect (self->columns, columns, error) ||
+      (self->drop_missing &&
+       (!apr_table_columns_need (self->columns, (const char *const *) self->chosen_features, error) ||
+        !apr_table_columns_need (self->columns, (const char *const *) self->targets, error) ||
+        !apr_table_columns_need (self->columns, weights, error))))
     {
       g_prefix_error (error, "%s: ", self->name);
       return FALSE;
@@ -145,7 +150,9 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
  * make the columns into numbers (one-hot encoding): the feature `color=red` is 1 in the rows whose cell in the column
  * `color` is `red`, and 0 in the others. A cell whose text has no feature is an error. A model that is fitted to them
  * needs no more than its feature names to predict. A cell that holds what stands for a missing value, such as `NA`, is
- * no category, but an error, or passed over: see [property@Apr.TableReader:drop-missing].
+ * no category, but an error, or passed over: see [property@Apr.TableReader:drop-missing]. With that property, rows in
+ * which one of the features, the targets or the weight that have been set is missing have no category either: so that
+ * the categories are those of the rows that are read, set what is needed of them in this reader too.
  *
  * This blocks; [method@Apr.TableReader.read_categories_async] does not. The reader is at the end of its table
  * afterwards. After it has been cancelled, the next call, for the same columns, goes on. It fails with

@@ -145,10 +145,16 @@ apr_tool_fit_list_categories (char **paths, const AprToolFitOptions *options, GE
   for (i = 0; columns[0] != NULL && paths[i] != NULL; i++)
     {
       g_autoptr (AprTableReader) reader = apr_tool_table_open (paths[i], &options->table, error);
-      g_auto (GStrv) found =
-        reader != NULL ? apr_table_reader_read_categories (reader, (const char *const *) columns, NULL, error)
-                       : NULL;
+      g_auto (GStrv) features = reader != NULL ? list_columns (reader, options, error) : NULL;
+      g_auto (GStrv) found = NULL;
 
+      if (features == NULL)
+        return NULL;
+      /* Texts in rows that are passed over are no features. */
+      apr_table_reader_set_targets (reader, (const char *const *) options->targets);
+      apr_table_reader_set_weight (reader, options->weight);
+      apr_table_reader_set_features (reader, (const char *const *) features);
+      found = apr_table_reader_read_categories (reader, (const char *const *) columns, NULL, error);
       if (found == NULL)
         return NULL;
       for (j = 0; found[j] != NULL; j++)

@@ -141,6 +141,30 @@ test_texts_and_weights (void)
 }
 
 static void
+test_texts_and_gaps (void)
+{
+  /* The means of two groups: the texts c and d are in no row that is not passed over. */
+  const double leverages[] = { 0.5, 0.5, 0.5, 0.5 };
+  TrendlineFitSession *session = open_table ("kind,x,y\na,0,2\na,0,4\nc,,4\nb,0,6\nd,0,\n,0,1\nb,0,9\n");
+  g_autoptr (AprRegressionDiagnostics) diagnostics = NULL;
+  g_auto (GStrv) names = NULL;
+  g_autoptr (GError) error = NULL;
+
+  trendline_fit_session_set_target (session, "y");
+  trendline_fit_session_set_drop_missing (session, TRUE);
+  trendline_column_set_is_feature (
+    trendline_table_find_column (trendline_fit_session_get_table (session), "kind"), TRUE);
+  fit (session);
+  names = apr_estimator_get_feature_names (APR_ESTIMATOR (trendline_fit_session_get_model (session)));
+  g_assert_cmpstrv (names, ((const char *const[]){ "kind=a", "kind=b", "x", NULL }));
+  diagnostics = diagnose (session, NULL, &error);
+  g_assert_no_error (error);
+  assert_numbers (apr_regression_diagnostics_get_leverages (diagnostics), leverages,
+                  G_N_ELEMENTS (leverages));
+  close_table (session);
+}
+
+static void
 test_rows_of_weight_0 (void)
 {
   /* Those of the mean and a line through four points, as in test_numbers. */
@@ -206,6 +230,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/diagnose/numbers", test_numbers);
   g_test_add_func ("/trendline/diagnose/rows", test_rows);
   g_test_add_func ("/trendline/diagnose/texts-and-weights", test_texts_and_weights);
+  g_test_add_func ("/trendline/diagnose/texts-and-gaps", test_texts_and_gaps);
   g_test_add_func ("/trendline/diagnose/rows-of-weight-0", test_rows_of_weight_0);
   g_test_add_func ("/trendline/diagnose/failures", test_failures);
 

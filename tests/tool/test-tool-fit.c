@@ -300,10 +300,11 @@ test_one_hot (void)
 {
   g_autoptr (Run) fitted = NULL;
   g_autoptr (Run) predicted = NULL;
+  g_autoptr (Run) gaps = NULL;
   g_autoptr (Run) piped = NULL;
 
-  g_test_summary (
-    "Texts of all tables become features, which the model's names tell again; a new text is an error.");
+  g_test_summary ("Texts of all tables become features, which the model's names tell again; a new text is an "
+                  "error. Those of rows that are passed over are none.");
 
   /* Two more for blue, five more for green; 2 x. */
   tool_write ("a.csv", "color,x,y\nred,1,12\nblue,1,14\n", -1);
@@ -316,6 +317,11 @@ test_one_hot (void)
   g_assert_cmpstr (predicted->output, ==, "15\n12\n");
   tool_assert_fails ("predict m.safetensors -", "x,color\n0,pink\n", -1,
                      "standard input:2: column “color”: “pink” is none of the 3 categories that are known");
+  tool_write ("gaps.csv", "c,x,y\na,1,1\nb,,2\na,2,3\nd,4,\ne,3,4\n,1,2\n", -1);
+  gaps = tool_run ("fit gaps.csv -t y --one-hot c --drop-missing --json -o g.safetensors");
+  tool_assert_contains (gaps->output, "\"features\": [\"c=a\", \"c=e\", \"x\"],");
+  tool_assert_contains (gaps->messages, "passed over 3 of 6 rows");
+
   piped = tool_run_with ("fit - -t y --one-hot color -o m.safetensors", "color,y\nred,1\n", -1, NULL);
   g_assert_cmpint (piped->status, ==, 2);
   tool_assert_contains (piped->messages, "--one-hot reads a table twice, so it must be a file: -\n");

@@ -130,6 +130,88 @@ test_missing (void)
 }
 
 static void
+test_rows_passed_over (void)
+{
+  const char *const text = "color,x,kind=a,kind,size,w,y,z\n"
+                           "red,1,1,a,L,1,1,\n"
+                           "blue,,1,a,M,1,1,1\n"
+                           "green,1,1,a,S,1,NaN,1\n"
+                           "white,1,1,a,S,,1,1\n"
+                           "black,1,1,,XL,1,1,1\n"
+                           "grey,1,NA,a,XS,1,1,1\n"
+                           ",1,1,a,XXL,1,1,1\n"
+                           "red,1,1,b,L,1,1,1\n"
+                           "pink,?,?,a,L,?,?,?\n";
+  const char *const all[] = { "color=black", "color=blue",  "color=green", "color=grey", "color=pink",
+                              "color=red",   "color=white", "size=L",      "size=M",     "size=S",
+                              "size=XL",     "size=XS",     NULL };
+  const char *const kept[] = { "color=pink", "color=red", "size=L", NULL };
+  const char *const features[] = { "color", "x", "kind=a", "kind=b", NULL };
+  const char *const lacking[] = { "x", "v", NULL };
+  const char *const targets[] = { "y", NULL };
+  g_autoptr (AprTableReader) reader = reader_new (text);
+  g_auto (GStrv) found = NULL;
+  GError *error = NULL;
+
+  g_test_summary (
+    "Rows that are passed over, as something else is missing that is needed, have no categories.");
+
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  found = apr_table_reader_read_categories (reader, columns, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstrv (found, all);
+  g_clear_pointer (&found, g_strfreev);
+  g_clear_object (&reader);
+
+  reader = reader_new (text);
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  apr_table_reader_set_features (reader, features);
+  apr_table_reader_set_targets (reader, targets);
+  apr_table_reader_set_weight (reader, "w");
+  found = apr_table_reader_read_categories (reader, columns, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstrv (found, kept);
+  g_clear_object (&reader);
+
+  reader = reader_new (text);
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  apr_table_reader_set_features (reader, lacking);
+  g_assert_null (apr_table_reader_read_categories (reader, columns, NULL, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES);
+  g_clear_error (&error);
+}
+
+static void
+test_unknown (void)
+{
+  const char *const text = "color,size,x\nred,L,1\npink,L,\nred,M,2\n";
+  const char *const features[] = { "x", "color=red", "size=L", "size=M", NULL };
+  g_autoptr (AprTableReader) reader = reader_new (text);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) expected = matrix_new (2, 4, (double[]){ 1, 1, 1, 0, 2, 1, 0, 1 });
+  GError *error = NULL;
+
+  g_test_summary ("A text without a feature is no error in a row that is passed over, but in any other.");
+
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  apr_table_reader_set_features (reader, features);
+  g_assert_true (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_tensor_equal (x, expected));
+  g_assert_cmpuint (apr_table_reader_get_n_dropped (reader), ==, 1);
+  g_clear_object (&reader);
+
+  reader = reader_new ("color,size,x\npink,L,\nred,L,1\npink,S,1\n");
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  apr_table_reader_set_features (reader, features);
+  g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_assert_cmpstr (error->message, ==,
+                   "data:4: column “color”: “pink” is not the one category that is known");
+  g_clear_error (&error);
+}
+
+static void
 test_matrix (void)
 {
   g_autoptr (AprTableReader) reader = reader_new ("size,x,color\nL,7,red\na=b,8,blue\n");
@@ -471,6 +553,8 @@ main (int argc, char **argv)
   g_test_add_func ("/table-categories/names", test_names);
   g_test_add_func ("/table-categories/no-rows", test_no_rows);
   g_test_add_func ("/table-categories/missing", test_missing);
+  g_test_add_func ("/table-categories/rows-passed-over", test_rows_passed_over);
+  g_test_add_func ("/table-categories/unknown", test_unknown);
   g_test_add_func ("/table-categories/matrix", test_matrix);
   g_test_add_func ("/table-categories/batches", test_batches);
   g_test_add_func ("/table-categories/dropped", test_dropped);
