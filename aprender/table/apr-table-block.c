@@ -362,6 +362,8 @@ parse_row (Parser *self)
   gsize first_line = cells->line;
   gsize n_missing = self->block->n_missing;
   guint64 n_cells = 0;
+  /* Otherwise a number would go on behind the end of its cell. */
+  const gboolean ends_numbers = format->delimiter != format->point;
   gboolean ends_row = FALSE;
   gsize i;
 
@@ -375,7 +377,7 @@ parse_row (Parser *self)
       guint column = (guint) MIN (n_cells, G_MAXUINT);
 
       /* Most cells are a number with a delimiter or a line feed right behind it. */
-      if (column < format->n_columns && format->slots[column].role > APR_TABLE_IGNORED &&
+      if (ends_numbers && column < format->n_columns && format->slots[column].role > APR_TABLE_IGNORED &&
           format->slots[column].categories == NULL)
         {
           AprTableSlot slot = format->slots[column];

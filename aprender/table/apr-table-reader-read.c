@@ -127,11 +127,10 @@ apr_table_reader_load_names (AprTableReader *self, GCancellable *cancellable, GE
 
   self->format.point = self->decimal_comma ? ',' : '.';
   self->format.delimiter = self->delimiter != NULL ? *self->delimiter : '\0';
-  if (self->delimiter != NULL && (!is_delimiter (self->delimiter) || *self->delimiter == self->format.point))
+  if (self->delimiter != NULL && !is_delimiter (self->delimiter))
     {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "%s: “%s” cannot stand between cells%s",
-                   self->name, self->delimiter,
-                   *self->delimiter == self->format.point ? " and in numbers" : "");
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "%s: “%s” cannot stand between cells",
+                   self->name, self->delimiter);
       return FALSE;
     }
   if (text != NULL && text->length >= 3 && memcmp (text->text, "\xef\xbb\xbf", 3) == 0)
@@ -192,8 +191,14 @@ start (AprTableReader *self, GCancellable *cancellable, GError **error)
       /* The likeliest reason for a single column. */
       if (self->columns->n_columns == 1 && error != NULL && strpbrk (only, ";|\t,") != NULL)
         {
-          char *message = g_strdup_printf ("%s; the cells must be separated by “%c” (delimiter)",
-                                           (*error)->message, self->format.delimiter);
+          char *message =
+            self->delimiter != NULL
+              ? g_strdup_printf ("%s; the cells must be separated by “%c” (delimiter)", (*error)->message,
+                                 self->format.delimiter)
+              : g_strdup_printf (
+                  "%s; between cells, only %ssemicolons and tabs are found, and others must be given "
+                  "(delimiter)",
+                  (*error)->message, self->decimal_comma ? "" : "commas, ");
 
           g_free ((*error)->message);
           (*error)->message = message;

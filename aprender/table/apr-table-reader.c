@@ -430,10 +430,10 @@ apr_table_reader_get_delimiter (AprTableReader *self)
  * @self: a reader
  * @delimiter: (nullable): one ASCII character, or `NULL` to find it in the first row
  *
- * Sets the character between two cells; a quote, a line end and the decimal mark are refused when the first row is
- * read.
+ * Sets the character between two cells, before the first row is read; that fails if it is a letter, a digit, a space, a
+ * quote, a line end, a sign or the point.
  *
- * Call it before the first row is read.
+ * With [property@Apr.TableReader:decimal-comma], the comma is not found, but can be set: numbers with one are quoted.
  *
  * Since: 0.1
  */

@@ -123,8 +123,8 @@ test_errors (void)
     { "x,z\n1,2\n", -1, "data.csv: no column “y”: there are “x”, “z”" },
     { "x\n1\n", -1, "data.csv: no column “y”: there is only “x”" },
     { "x|y\n1|3\n", -1,
-      "data.csv: no column “y”: there is only “x|y”; the cells must be separated by “,” "
-      "(--delimiter)" },
+      "data.csv: no column “y”: there is only “x|y”; between cells, only commas, semicolons and tabs are "
+      "found, and others must be given (--delimiter)" },
     { "x,y\n1,NA\n2,5\n,n/a\n1,2\n", -1,
       "data.csv:2: column “y”: “NA” stands for a missing number; 3 numbers are missing in all "
       "(--drop-missing)" },

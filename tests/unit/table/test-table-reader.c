@@ -23,6 +23,52 @@ test_decimal_comma (void)
 }
 
 static void
+test_quoted_decimal_comma (void)
+{
+  const char *const text = "a,b,c\n\"1,5\",2,x\n3,\"-0,25\" ,\"y,z\"\n\" 4 \",5e1,\"\"\n";
+  const char *const features[] = { "a", "b", NULL };
+  const double expected[] = { 1.5, 2, 3, -0.25, 4, 50 };
+  g_autoptr (AprTableReader) reader = reader_new (text, -1);
+  g_autoptr (AprTableReader) finding = reader_new (text, -1);
+  g_autoptr (AprTableReader) points = reader_new ("a,b\n\"1,5\",2.5\n", -1);
+  g_autoptr (AprTableReader) unquoted = reader_new ("a,b\n1,5,2\n", -1);
+  g_autoptr (GArray) values = NULL;
+  GError *error = NULL;
+
+  g_test_summary (
+    "Cells are separated by commas, and numbers with a comma are quoted, where both are asked for.");
+
+  apr_table_reader_set_decimal_comma (reader, TRUE);
+  apr_table_reader_set_delimiter (reader, ",");
+  apr_table_reader_set_features (reader, features);
+  values = read_all (reader, &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (values->data, values->len * sizeof (double), expected, sizeof expected);
+
+  /* As the comma may be that of thousands, it is not guessed. */
+  apr_table_reader_set_decimal_comma (finding, TRUE);
+  apr_table_reader_set_features (finding, features);
+  g_assert_null (read_all (finding, &error));
+  g_assert_cmpstr (
+    error->message, ==,
+    "data: no column “a”: there is only “a,b,c”; between cells, only semicolons and tabs are found, and "
+    "others must be given (delimiter)");
+  g_clear_error (&error);
+
+  apr_table_reader_set_decimal_comma (points, TRUE);
+  apr_table_reader_set_delimiter (points, ",");
+  g_assert_null (read_all (points, &error));
+  g_assert_cmpstr (error->message, ==, "data:2: column “b”: “2.5” is not a number");
+  g_clear_error (&error);
+
+  apr_table_reader_set_decimal_comma (unquoted, TRUE);
+  apr_table_reader_set_delimiter (unquoted, ",");
+  g_assert_null (read_all (unquoted, &error));
+  g_assert_cmpstr (error->message, ==, "data:2: the row has 3 cells, but the header has 2 columns");
+  g_clear_error (&error);
+}
+
+static void
 assert_cells (AprTableReader *reader, guint64 max_rows, const char *expected)
 {
   g_auto (GStrv) cells = apr_table_reader_peek_cells (reader, max_rows);
@@ -599,6 +645,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/table-reader/quoted-decimal-comma", test_quoted_decimal_comma);
   g_test_add_func ("/table-reader/decimal-comma", test_decimal_comma);
   g_test_add_func ("/table-reader/peek", test_peek);
   g_test_add_func ("/table-reader/delimiter", test_delimiter);
