@@ -273,7 +273,7 @@ take_cell (Parser *self, guint column, const AprTableCell *cell)
       (self->block->error != NULL && self->block->n_missing == 0))
     return;
 
-  /* In quotes, spaces and line ends may stand around a number. */
+  /* In quotes, spaces and line ends may stand around a number, or a missing one, but are part of a text. */
   for (; length > 0 && (apr_table_is_line_end (*text) || *text == ' ' || *text == '\t'); length--)
     text++;
   while (length > 0 &&
@@ -291,7 +291,7 @@ take_cell (Parser *self, guint column, const AprTableCell *cell)
     return;
   else if (has_categories (&format->slots[column]))
     {
-      char *problem = take_category (self, &format->slots[column], text, length);
+      char *problem = take_category (self, &format->slots[column], cell->text, cell->length);
 
       if (problem == NULL)
         return;

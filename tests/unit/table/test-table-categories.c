@@ -50,6 +50,37 @@ test_names (void)
 }
 
 static void
+test_spaces (void)
+{
+  const char *const text =
+    "color,size\n\" red\",L\nred,\"L\n\"\n red\t, L\n\"\tred \",\"\nL\"\n\" NA \",\" \"\n";
+  const char *const expected[] = { "color=\tred ", "color= red", "color=red", "size=\nL",
+                                   "size=L",       "size=L\n",   NULL };
+  const char *const features[] = { "color=\tred ", "color= red", "color=red", NULL };
+  g_autoptr (AprTableReader) reader = reader_new (text);
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) matrix = matrix_new (4, 3, (double[]){ 0, 1, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0 });
+  g_auto (GStrv) found = NULL;
+  GError *error = NULL;
+
+  g_test_summary (
+    "A text in quotes is kept as it is, unless it is nothing or a missing value with spaces around.");
+
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  found = apr_table_reader_read_categories (reader, columns, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstrv (found, expected);
+  g_clear_object (&reader);
+
+  reader = reader_new (text);
+  apr_table_reader_set_drop_missing (reader, TRUE);
+  apr_table_reader_set_features (reader, features);
+  g_assert_true (apr_table_reader_read (reader, &x, NULL, NULL, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_tensor_equal (x, matrix));
+}
+
+static void
 assert_reads_no_rows (AprTableReader *reader, const char *message)
 {
   g_autoptr (GError) error = NULL;
@@ -551,6 +582,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/table-categories/names", test_names);
+  g_test_add_func ("/table-categories/spaces", test_spaces);
   g_test_add_func ("/table-categories/no-rows", test_no_rows);
   g_test_add_func ("/table-categories/missing", test_missing);
   g_test_add_func ("/table-categories/rows-passed-over", test_rows_passed_over);
