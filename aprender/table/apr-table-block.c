@@ -116,11 +116,11 @@ is_word (const char *text, gsize length, const char *word)
   return strlen (word) == length && g_ascii_strncasecmp (text, word, length) == 0;
 }
 
-/* What R, pandas, databases and spreadsheets write where there is no value. */
+/* What R, pandas, C, databases and spreadsheets write where there is no value. */
 static gboolean
 is_missing (const char *text, gsize length)
 {
-  static const char *const words[] = { "na", "n/a", "nan", "#n/a", "<na>", "null", "none" };
+  static const char *const words[] = { "na", "n/a", "nan", "-nan", "#n/a", "<na>", "null", "none" };
   gsize i;
 
   for (i = 0; i < G_N_ELEMENTS (words); i++)
@@ -168,7 +168,7 @@ describe_problem (const char *text, gsize length, gboolean overflow, char point)
   if (is_infinity (text, length))
     return g_strdup_printf ("“%s” is not a finite number", shown);
   if (is_missing (text, length))
-    return g_strdup_printf ("“%s” stands for a missing number", shown);
+    return g_strdup_printf ("“%s” stands for a missing value", shown);
   if (point == '.' && has_decimal_comma (text, length))
     return g_strdup_printf ("“%s” is not a number, unless its comma is a decimal one (decimal-comma)", shown);
 

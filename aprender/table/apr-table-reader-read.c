@@ -270,7 +270,7 @@ set_error_of_block (AprTableReader *self, const AprTableBlock *block)
   else if (block->n_missing == 1)
     message = g_strdup_printf ("%s (drop-missing)", block->error);
   else
-    message = g_strdup_printf ("%s; %" G_GSIZE_FORMAT " numbers are missing in all (drop-missing)",
+    message = g_strdup_printf ("%s; %" G_GSIZE_FORMAT " cells are missing in all (drop-missing)",
                                block->error, block->n_missing);
   self->n_missing = block->n_missing;
   set_error_at (self, self->n_lines + block->error_line, message);

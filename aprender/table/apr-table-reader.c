@@ -267,7 +267,8 @@ apr_table_reader_class_init (AprTableReaderClass *klass)
    *
    * Whether rows that miss a number, or a text, are passed over, instead of being an error.
    *
-   * One is missing where a cell that is needed is empty, or `NA`, `N/A`, `#N/A`, `<NA>`, `NaN`, `NULL`, `None` or `\N`.
+   * One is missing where a cell that is needed is empty, or `NA`, `N/A`, `#N/A`, `<NA>`, `NaN`, `-NaN`, `NULL`, `None`
+   * or `\N`.
    *
    * Since: 0.1
    */

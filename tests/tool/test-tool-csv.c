@@ -91,7 +91,8 @@ test_errors (void)
     { "x,y\n1,\x1b[2J\n", -1, "data.csv:2: column “y”: “\\u001b[2J” is not a number" },
     { "x,y\n1,\xff\n", -1, "data.csv:2: column “y”: “�” is not a number" },
     { "x,y\n1,nan\n", -1, "data.csv:2: column “y”: “nan” is not a finite number (--drop-missing)" },
-    { "x,y\n1,-NaN\n", -1, "data.csv:2: column “y”: “-NaN” is not a finite number" },
+    { "x,y\n1,-NaN\n", -1, "data.csv:2: column “y”: “-NaN” is not a finite number (--drop-missing)" },
+    { "x,y\n1,+NaN\n", -1, "data.csv:2: column “y”: “+NaN” is not a finite number" },
     { "x,y\n1,inf\n", -1, "data.csv:2: column “y”: “inf” is not a finite number" },
     { "x,y\n1,+Infinity\n", -1, "data.csv:2: column “y”: “+Infinity” is not a finite number" },
     { "x,y\n1,1e999\n", -1, "data.csv:2: column “y”: “1e999” is too large for a double" },
@@ -126,10 +127,10 @@ test_errors (void)
       "data.csv: no column “y”: there is only “x|y”; between cells, only commas, semicolons and tabs are "
       "found, and others must be given (--delimiter)" },
     { "x,y\n1,NA\n2,5\n,n/a\n1,2\n", -1,
-      "data.csv:2: column “y”: “NA” stands for a missing number; 3 numbers are missing in all "
+      "data.csv:2: column “y”: “NA” stands for a missing value; 3 cells are missing in all "
       "(--drop-missing)" },
     { "x,y\n1,3\n2,\n,\n", -1,
-      "data.csv:3: column “y”: the cell is empty; 3 numbers are missing in all (--drop-missing)" },
+      "data.csv:3: column “y”: the cell is empty; 3 cells are missing in all (--drop-missing)" },
     { "y\n1,2\n", -1, "data.csv: no column is left to be a feature: all are targets or weights" },
     { "y\n1\n", -1, "data.csv: no column is left to be a feature: all are targets or weights" },
   };

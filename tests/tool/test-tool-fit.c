@@ -342,7 +342,7 @@ test_drop_missing (void)
   g_assert_cmpstr (run->messages, ==, "aprender: data.csv: passed over 3 of 5 rows, which miss a number\n");
   tool_assert_fails (
     "fit data.csv --target y -o m.safetensors", NULL, 0,
-    "data.csv:3: column “x”: the cell is empty; 3 numbers are missing in all (--drop-missing)");
+    "data.csv:3: column “x”: the cell is empty; 3 cells are missing in all (--drop-missing)");
   tool_write ("data.csv", "x,y\n1,\n", -1);
   tool_assert_fails ("fit data.csv --target y --drop-missing -o m.safetensors", NULL, 0,
                      "data.csv: each of the 1 rows misses a number");

@@ -189,7 +189,7 @@ test_errors (void)
   add_doubles (gap, "y", rents, &n_rows, 1);
   save (gap, "gap.safetensors");
   tool_assert_fails ("fit gap.safetensors -t y -o m.safetensors", NULL, 0,
-                     "gap.safetensors:4: column “x”: “NA” stands for a missing number (--drop-missing)");
+                     "gap.safetensors:4: column “x”: “NA” stands for a missing value (--drop-missing)");
   run = tool_run_with ("fit gap.safetensors -t y -o m.safetensors --drop-missing", NULL, 0, NULL);
   g_assert_cmpint (run->status, ==, 0);
   tool_assert_contains (run->messages, "passed over 1 of 6 rows");

@@ -164,7 +164,7 @@ test_cancel_count (void)
             g_assert_false (apr_table_reader_read (reader, NULL, NULL, NULL, NULL, &error));
         }
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
-      g_assert_nonnull (strstr (error->message, "2 numbers are missing in all"));
+      g_assert_nonnull (strstr (error->message, "2 cells are missing in all"));
       g_assert_cmpuint (apr_table_reader_get_n_missing (reader), ==, 2);
     }
   has_no_threads = FALSE;

@@ -148,7 +148,7 @@ test_missing (void)
   g_assert_null (apr_table_reader_read_categories (reader, columns, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
   g_assert_cmpstr (error->message, ==,
-                   "data:3: column “color”: “NULL” stands for a missing number; 4 numbers are missing in all "
+                   "data:3: column “color”: “NULL” stands for a missing value; 4 cells are missing in all "
                    "(drop-missing)");
   g_clear_error (&error);
 
@@ -433,7 +433,7 @@ test_errors (void)
   assert_fails ("size,color\nL,red\nL,pink\n", names,
                 "data:3: column “color”: “pink” is none of the 3 categories that are known");
   assert_fails ("size,color\nL,red\n,red\nL,\n", names,
-                "data:3: column “size”: the cell is empty; 2 numbers are missing in all (drop-missing)");
+                "data:3: column “size”: the cell is empty; 2 cells are missing in all (drop-missing)");
   assert_fails ("a,a=b\n1,2\n", one, "data: “a=b=c” can be a category of “a” as well as of “a=b”");
   assert_fails ("a,c\n1,2\n", twice, "data: the column “a” is named twice");
   assert_fails ("a,c\n1,2\n", same, "data: the column “a=b” is named twice");

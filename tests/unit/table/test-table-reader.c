@@ -239,10 +239,9 @@ test_hostile (void)
 static void
 test_missing_words (void)
 {
-  const char *const missing[] = {
-    "",     "NA",   "na",   "N/A",  "n/a", "NaN",  "nan",  "NAN",      "#N/A",
-    "<NA>", "NULL", "Null", "null", "\\N", "None", "none", "\"NULL\"", " null "
-  };
+  const char *const missing[] = { "",     "NA",   "na",       "N/A",    "n/a",  "NaN",      "nan",
+                                  "NAN",  "#N/A", "<NA>",     "NULL",   "Null", "null",     "\\N",
+                                  "None", "none", "\"NULL\"", " null ", "-nan", "\" NA\n\"" };
   const char *const wrong[] = { "\\n", "N", "-", "nul", "nulls", "#NULL", "?", "NA NA", "<na", "nil" };
   guint i;
 
@@ -645,8 +644,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/table-reader/quoted-decimal-comma", test_quoted_decimal_comma);
   g_test_add_func ("/table-reader/decimal-comma", test_decimal_comma);
+  g_test_add_func ("/table-reader/quoted-decimal-comma", test_quoted_decimal_comma);
   g_test_add_func ("/table-reader/peek", test_peek);
   g_test_add_func ("/table-reader/delimiter", test_delimiter);
   g_test_add_func ("/table-reader/blocks", test_blocks);
