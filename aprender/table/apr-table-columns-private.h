@@ -37,6 +37,12 @@ gboolean apr_table_columns_assign (AprTableColumns *self,
 /* Has the categories of these columns collected, and nothing else read. */
 gboolean apr_table_columns_collect (AprTableColumns *self, const char *const *columns, GError **error);
 
+/* Refuses the name of a category of @column where it is the name of a column too. */
+gboolean apr_table_columns_check_category (const AprTableColumns *self,
+                                           const char *name,
+                                           const char *column,
+                                           GError **error);
+
 /* Has rows passed over too where one of these columns, or of the columns of these categories, is missing. @names is
  * nullable. */
 gboolean apr_table_columns_need (AprTableColumns *self, const char *const *names, GError **error);

@@ -253,6 +253,36 @@ sort_categories (AprTableColumns *self, const char *const *features, GError **er
 }
 
 gboolean
+apr_table_columns_check_category (const AprTableColumns *self,
+                                  const char *name,
+                                  const char *column,
+                                  GError **error)
+{
+  guint same;
+
+  if (!has_column (self, name, &same))
+    return TRUE;
+
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+               "“%s” can be a category of “%s” as well as the column “%s”", name, column, name);
+  return FALSE;
+}
+
+/* A feature that is a column must not be a category of another one that has features too. */
+static gboolean
+check_names (const AprTableColumns *self, const char *const *features, GError **error)
+{
+  guint column;
+
+  for (; *features != NULL; features++)
+    if (split_category (self, *features, &column, NULL) != NULL && self->slots[column].categories != NULL &&
+        !apr_table_columns_check_category (self, *features, self->names[column], error))
+      return FALSE;
+
+  return TRUE;
+}
+
+gboolean
 apr_table_columns_assign (AprTableColumns *self,
                           const char *const *features,
                           const char *const *targets,
@@ -276,7 +306,7 @@ apr_table_columns_assign (AprTableColumns *self,
         return FALSE;
       g_strv_builder_add (builder, features[i]);
     }
-  if (features != NULL && !sort_categories (self, features, error))
+  if (features != NULL && (!check_names (self, features, error) || !sort_categories (self, features, error)))
     return FALSE;
   for (i = 0; features == NULL && i < self->n_columns; i++)
     if (self->slots[i].role == APR_TABLE_IGNORED && *self->names[i] != '\0')

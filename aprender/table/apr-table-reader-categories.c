@@ -130,6 +130,11 @@ load_categories (AprTableReader *self, const char *const *columns, GCancellable 
           g_autofree char *name = g_strdup_printf ("%s%c%s", columns[i], APR_TABLE_CATEGORY_SIGN,
                                                    (const char *) g_ptr_array_index (categories->names, j));
 
+          if (!apr_table_columns_check_category (self->columns, name, columns[i], error))
+            {
+              g_prefix_error (error, "%s: ", self->name);
+              return NULL;
+            }
           g_strv_builder_add (builder, name);
         }
     }

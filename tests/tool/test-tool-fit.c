@@ -322,6 +322,10 @@ test_one_hot (void)
   tool_assert_contains (gaps->output, "\"features\": [\"c=a\", \"c=e\", \"x\"],");
   tool_assert_contains (gaps->messages, "passed over 3 of 6 rows");
 
+  tool_write ("same.csv", "c,c=x,y\nx,1,1\nz,2,2\n", -1);
+  tool_assert_fails ("fit same.csv -t y --drop c=x --one-hot c -o m.safetensors", NULL, 0,
+                     "same.csv: “c=x” can be a category of “c” as well as the column “c=x”");
+
   piped = tool_run_with ("fit - -t y --one-hot color -o m.safetensors", "color,y\nred,1\n", -1, NULL);
   g_assert_cmpint (piped->status, ==, 2);
   tool_assert_contains (piped->messages, "--one-hot reads a table twice, so it must be a file: -\n");

@@ -423,6 +423,7 @@ test_errors (void)
   const char *const twice[] = { "a=b", "a", NULL };
   const char *const same[] = { "a=b", "a=b", NULL };
   const char *const none[] = { "d=b", NULL };
+  const char *const column[] = { "c=x", "c=z", NULL };
   g_autoptr (AprTableReader) reader = NULL;
   g_autoptr (GString) text = g_string_new ("color,size\n");
   GError *error = NULL;
@@ -436,6 +437,14 @@ test_errors (void)
                 "data:3: column “size”: the cell is empty; 2 cells are missing in all (drop-missing)");
   assert_fails ("a,a=b\n1,2\n", one, "data: “a=b=c” can be a category of “a” as well as of “a=b”");
   assert_fails ("a,c\n1,2\n", twice, "data: the column “a” is named twice");
+  assert_fails ("c,c=x\nx,1\nz,2\n", column,
+                "data: “c=x” can be a category of “c” as well as the column “c=x”");
+  reader = reader_new ("c,c=x,d\nx,1,x\n");
+  g_assert_null (apr_table_reader_read_categories (reader, (const char *const[]){ "c", NULL }, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+  g_assert_cmpstr (error->message, ==, "data: “c=x” can be a category of “c” as well as the column “c=x”");
+  g_clear_error (&error);
+  g_clear_object (&reader);
   assert_fails ("a,c\n1,2\n", same, "data: the column “a=b” is named twice");
   reader = reader_new ("a,c\n1,2\n");
   apr_table_reader_set_features (reader, none);
