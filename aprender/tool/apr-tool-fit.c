@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aprender/tool/apr-tool-output.h"
 #include "aprender/tool/apr-tool-text.h"
 
 static gboolean
@@ -47,11 +48,17 @@ apr_tool_fit_check (const char *command,
   const char *twice = options->one_hot != NULL     ? "one-hot"
                     : options->fold_column != NULL ? "fold-column"
                                                    : NULL;
+  const char *repeated = apr_tool_find_same_file (paths);
   gsize i;
 
   if (options->targets == NULL)
     {
       *status = apr_tool_usage_error (command, "--target COLUMN is missing");
+      return FALSE;
+    }
+  if (repeated != NULL)
+    {
+      *status = apr_tool_usage_error (command, "a table must not be read twice: %s", repeated);
       return FALSE;
     }
   for (i = 0; twice != NULL && paths[i] != NULL; i++)

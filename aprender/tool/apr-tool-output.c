@@ -45,6 +45,21 @@ apr_tool_is_same_file (const char *input, const char *output)
   return S_ISREG (a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+const char *
+apr_tool_find_same_file (char **paths)
+{
+  g_autoptr (GHashTable) files = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  struct stat status;
+
+  for (; *paths != NULL; paths++)
+    if (stat (*paths, &status) == 0 && S_ISREG (status.st_mode) &&
+        !g_hash_table_add (files, g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT,
+                                                   (guint64) status.st_dev, (guint64) status.st_ino)))
+      return *paths;
+
+  return NULL;
+}
+
 /* Writes out what a stream still holds. */
 gboolean
 apr_tool_flush (FILE *stream, const char *name, GError **error)

@@ -34,6 +34,9 @@ gboolean apr_tool_is_same_file (const char *input, const char *output);
 /* Whether a path leads to what this program has open, as /dev/stdout does. To replace a file behind it would take from
  * others what they have written there. */
 gboolean apr_tool_is_descriptor (const char *path);
+/* Returns: (nullable): the first of these paths that leads to a file that one before it leads to */
+const char *apr_tool_find_same_file (char **paths);
+
 
 gboolean apr_tool_flush (FILE *stream, const char *name, GError **error);
 

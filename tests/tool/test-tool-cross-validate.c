@@ -533,6 +533,7 @@ test_usage (void)
     { "flats.csv -t rent --fold-column day --folds 5", "--folds and --fold-column exclude each other" },
     { "- -t y --fold-column f", "--fold-column reads a table twice, so it must be a file: -" },
     { "- -t y --one-hot f", "--one-hot reads a table twice, so it must be a file: -" },
+    { "flats.csv ./flats.csv -t rent", "a table must not be read twice: ./flats.csv" },
     { "flats.csv -t rent --fold-column rent", "the column “rent” is named by --target and --fold-column" },
     { "flats.csv -t rent --fold-column day --one-hot day",
       "the column “day” is named by --fold-column and --one-hot" },

@@ -296,6 +296,32 @@ test_roles (void)
 }
 
 static void
+test_same_table (void)
+{
+  g_autofree char *path = tool_get_path ("data.csv");
+  g_autofree char *link = tool_get_path ("table-link.csv");
+  const char *const others[] = { "./data.csv", "table-link.csv", path };
+  guint i;
+
+  g_test_summary ("A table that is named twice, under whatever names, would count twice.");
+
+  tool_write ("data.csv", "x,y\n1,1\n2,3\n", -1);
+  tool_write ("more.csv", "x,y\n1,1\n2,3\n", -1);
+  g_assert_cmpint (symlink ("data.csv", link), ==, 0);
+  for (i = 0; i < G_N_ELEMENTS (others); i++)
+    {
+      g_autofree char *arguments =
+        g_strdup_printf ("fit data.csv more.csv %s -t y -o m.safetensors", others[i]);
+      g_autofree char *message =
+        g_strdup_printf ("aprender: fit: a table must not be read twice: %s\n", others[i]);
+      g_autoptr (Run) run = tool_run_with (arguments, NULL, 0, NULL);
+
+      g_assert_true (g_str_has_prefix (run->messages, message));
+      g_assert_cmpint (run->status, ==, 2);
+    }
+}
+
+static void
 test_one_hot (void)
 {
   g_autoptr (Run) fitted = NULL;
@@ -631,6 +657,7 @@ add_tests (void)
   g_test_add_func ("/tool/fit/alpha-and-positive", test_alpha_and_positive);
   g_test_add_func ("/tool/fit/dependent-features", test_dependent_features);
   g_test_add_func ("/tool/fit/names", test_names);
+  g_test_add_func ("/tool/fit/same-table", test_same_table);
   g_test_add_func ("/tool/fit/errors", test_errors);
   g_test_add_func ("/tool/fit/weights", test_weights);
   g_test_add_func ("/tool/fit/same-file", test_same_file);
