@@ -25,6 +25,8 @@ apr_tool_check_sums (AprLinearRegression *model, const char *name, GError **erro
 gboolean
 apr_tool_check_output (const char *command, const char *output, AprToolStatus *status)
 {
+  g_autoptr (GError) error = NULL;
+
   if (output == NULL)
     *status = apr_tool_usage_error (command, "--output FILE is missing");
   else if (strcmp (output, "-") == 0)
@@ -32,6 +34,8 @@ apr_tool_check_output (const char *command, const char *output, AprToolStatus *s
   else if (apr_tool_is_descriptor (output))
     *status =
       apr_tool_usage_error (command, "--output needs a file to replace, not one that is open: %s", output);
+  else if (!apr_tool_output_check (output, &error))
+    *status = apr_tool_fail (error);
   else
     return TRUE;
 

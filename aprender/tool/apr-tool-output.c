@@ -121,6 +121,34 @@ apr_tool_is_descriptor (const char *path)
   return fd >= 0;
 }
 
+gboolean
+apr_tool_output_check (const char *path, GError **error)
+{
+  g_autofree char *name = NULL;
+  g_autofree char *resolved = NULL;
+  g_autofree char *folder = NULL;
+  g_autofree char *inside = NULL;
+  struct stat status;
+  int fd;
+
+  if (path == NULL || strcmp (path, "-") == 0)
+    return TRUE;
+
+  name = g_filename_display_name (path);
+  resolved = resolve (path, &fd);
+  folder = g_path_get_dirname (resolved);
+  inside = g_build_filename (folder, ".", NULL);
+  if (stat (path, &status) == 0)
+    {
+      if (S_ISDIR (status.st_mode))
+        return fail (name, EISDIR, error);
+      if (!S_ISREG (status.st_mode))
+        return TRUE;
+    }
+
+  return fd >= 0 || access (inside, W_OK | X_OK) == 0 || fail (name, errno, error);
+}
+
 static int
 open_temporary (AprToolOutput *self, int mode)
 {

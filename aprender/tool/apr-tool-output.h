@@ -18,6 +18,9 @@ typedef struct
   char *temporary; /* (owned) (nullable) */
 } AprToolOutput;
 
+/* Whether there is a folder to write the file in, for those who work for long before they do. @path is as below. */
+gboolean apr_tool_output_check (const char *path, GError **error);
+
 /* @path is %NULL or “-” for the standard output. */
 gboolean apr_tool_output_open (AprToolOutput *self, const char *path, GError **error);
 
@@ -31,12 +34,12 @@ void apr_tool_output_clear (AprToolOutput *self);
  * %NULL as the output the standard output. */
 gboolean apr_tool_is_same_file (const char *input, const char *output);
 
-/* Whether a path leads to what this program has open, as /dev/stdout does. To replace a file behind it would take from
- * others what they have written there. */
-gboolean apr_tool_is_descriptor (const char *path);
 /* Returns: (nullable): the first of these paths that leads to a file that one before it leads to */
 const char *apr_tool_find_same_file (char **paths);
 
+/* Whether a path leads to what this program has open, as /dev/stdout does. To replace a file behind it would take from
+ * others what they have written there. */
+gboolean apr_tool_is_descriptor (const char *path);
 
 gboolean apr_tool_flush (FILE *stream, const char *name, GError **error);
 

@@ -472,7 +472,7 @@ run (char **arguments, gpointer data)
     return apr_tool_usage_error ("convert", "SafeTensors need a file to replace, not one that is open: %s",
                                  arguments[1]);
 
-  if (!find_dtype (&contents, options->dtype, &error) ||
+  if (!find_dtype (&contents, options->dtype, &error) || !apr_tool_output_check (arguments[1], &error) ||
       !read_contents (&contents, arguments[0], options, &error) ||
       !check_tensor (&contents, options->tensor, &error) || !write_contents (&contents, arguments[1], &error))
     return apr_tool_fail (error);

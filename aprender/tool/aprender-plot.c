@@ -354,7 +354,8 @@ run (char **arguments, gpointer option_data)
   if (!check_options (arguments, options, &format, &status))
     return status;
 
-  model = apr_linear_regression_load (arguments[0], &error);
+  if (apr_tool_output_check (options->output, &error))
+    model = apr_linear_regression_load (arguments[0], &error);
   if (model == NULL || (needs_sums && !apr_tool_check_sums (model, name, &error)) ||
       !load (&data, arguments[1], model, options, &error))
     return apr_tool_fail (error);

@@ -169,6 +169,7 @@ def test_hostile_npy(folder):
     (folder / 'folder.npz').mkdir()
     fails('folder.npz: Is a directory', folder / 'folder.npz', folder / 'out.safetensors')
     fails('nothing.npz: No such file or directory', folder / 'nothing.npz', folder / 'out.safetensors')
+    fails('out.npz: No such file or directory', folder / 'nothing.npz', folder / 'none' / 'out.npz')
 
 
 def write_names(path, names):

@@ -446,6 +446,12 @@ test_errors (void)
                      "data.csv:3: column “w”: the weight -1 is negative");
   tool_assert_fails ("fit data.csv -t y -o none/m.safetensors", NULL, 0,
                      "none/m.safetensors: No such file or directory");
+  /* Before the table is read, which may take long. */
+  tool_assert_fails ("fit none.csv -t y -o none/m.safetensors", NULL, 0,
+                     "none/m.safetensors: No such file or directory");
+  tool_assert_fails ("fit none.csv -t y -o data.csv/m.safetensors", NULL, 0,
+                     "data.csv/m.safetensors: Not a directory");
+  tool_assert_fails ("fit none.csv -t y -o .", NULL, 0, ".: Is a directory");
   {
     g_autofree char *old = tool_read ("m.safetensors");
 
@@ -651,13 +657,13 @@ add_tests (void)
   g_test_add_func ("/tool/fit/several-tables", test_several_tables);
   g_test_add_func ("/tool/fit/different-columns", test_different_columns);
   g_test_add_func ("/tool/fit/roles", test_roles);
+  g_test_add_func ("/tool/fit/same-table", test_same_table);
   g_test_add_func ("/tool/fit/one-hot", test_one_hot);
   g_test_add_func ("/tool/fit/drop-missing", test_drop_missing);
   g_test_add_func ("/tool/fit/no-intercept", test_no_intercept);
   g_test_add_func ("/tool/fit/alpha-and-positive", test_alpha_and_positive);
   g_test_add_func ("/tool/fit/dependent-features", test_dependent_features);
   g_test_add_func ("/tool/fit/names", test_names);
-  g_test_add_func ("/tool/fit/same-table", test_same_table);
   g_test_add_func ("/tool/fit/errors", test_errors);
   g_test_add_func ("/tool/fit/weights", test_weights);
   g_test_add_func ("/tool/fit/same-file", test_same_file);

@@ -134,6 +134,8 @@ test_errors (void)
 
     tool_assert_fails ("merge a.safetensors ./a.safetensors -o out.safetensors", NULL, 0, message);
   }
+  tool_assert_fails ("merge none.safetensors -o none/out.safetensors", NULL, 0,
+                     "none/out.safetensors: No such file or directory");
   tool_assert_fails ("merge a.safetensors plain.safetensors -o out.safetensors", NULL, 0,
                      "plain.safetensors: the file has no sums of the data: fit it with --keep-state");
   tool_assert_fails ("merge a.safetensors ridge.safetensors -o out.safetensors", NULL, 0,

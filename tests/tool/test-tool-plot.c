@@ -193,6 +193,8 @@ test_errors (void)
 
   fit ("");
   tool_write ("p.svg", "old", -1);
+  tool_assert_fails ("plot none.safetensors none.csv -t y -o none/p.svg", NULL, 0,
+                     "none/p.svg: No such file or directory");
   tool_assert_fails ("plot m.safetensors data.csv -t y -o p.svg --feature w", NULL, 0,
                      "m.safetensors: the model has no feature “w”");
   tool_assert_fails ("plot m.safetensors data.csv -t y -o p.svg", NULL, 0,
