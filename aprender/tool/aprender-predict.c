@@ -115,9 +115,9 @@ add_member (JsonBuilder *builder, const char *name, AprTensor *tensor, gsize fir
     json_builder_end_array (builder);
 }
 
-/* An object on each line, as the rows are many. */
+/* An object on each line, as the rows are many. @numbers are those of the rows, from 0, where some can be missing. */
 static void
-print_json (const Batch *batch, FILE *stream)
+print_json (const Batch *batch, AprTensor *numbers, FILE *stream)
 {
   gsize n_values = apr_tensor_get_n_elements (batch->predictions);
   gsize n_targets = count_targets (batch->predictions);
@@ -129,6 +129,9 @@ print_json (const Batch *batch, FILE *stream)
       g_autofree char *line = NULL;
 
       json_builder_begin_object (builder);
+      if (numbers != NULL)
+        apr_tool_json_add_count (builder, "row",
+                                 (guint64) apr_tensor_get_double (numbers, i / n_targets, NULL) + 1);
       add_member (builder, "prediction", batch->predictions, i, n_targets);
       add_member (builder, "lower", batch->lower, i, n_targets);
       add_member (builder, "upper", batch->upper, i, n_targets);
@@ -189,7 +192,7 @@ predict_rows (
   if (!predict_batch (self, x, &batch, error) || !check_range (batch.predictions, reader, error))
     return FALSE;
   if (self->options->json)
-    print_json (&batch, self->stream);
+    print_json (&batch, apr_table_reader_get_row_numbers (reader), self->stream);
   else
     print_lines (&batch, self->stream);
 

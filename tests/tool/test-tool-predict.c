@@ -402,6 +402,22 @@ test_range (void)
 }
 
 static void
+test_rows (void)
+{
+  g_autoptr (Run) fitted = NULL;
+  g_autoptr (Run) run = NULL;
+
+  g_test_summary ("Where rows are passed over, each prediction tells its row.");
+
+  tool_write ("line.csv", "x,y\n1,10\n2,20\n", -1);
+  fitted = tool_run ("fit line.csv -t y -o m.safetensors");
+  run = tool_run_with ("predict m.safetensors - --drop-missing --json", "x\nNA\n1\n3\n\nNA\n2\n", -1, NULL);
+  g_assert_cmpstr (run->output, ==,
+                   "{\"row\": 2, \"prediction\": 10}\n{\"row\": 3, \"prediction\": 30}\n"
+                   "{\"row\": 5, \"prediction\": 20}\n");
+}
+
+static void
 add_tests (void)
 {
   g_test_add_func ("/tool/predict/round-trip", test_round_trip);
@@ -410,6 +426,7 @@ add_tests (void)
   g_test_add_func ("/tool/predict/digits", test_digits);
   g_test_add_func ("/tool/predict/intervals", test_intervals);
   g_test_add_func ("/tool/predict/json", test_json);
+  g_test_add_func ("/tool/predict/rows", test_rows);
   g_test_add_func ("/tool/predict/nameless-model", test_nameless_model);
   g_test_add_func ("/tool/predict/errors", test_errors);
   g_test_add_func ("/tool/predict/not-a-model", test_not_a_model);
