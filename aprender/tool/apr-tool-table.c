@@ -55,6 +55,32 @@ apr_tool_table_check_target_and_weight (const char *command,
   return apr_tool_table_check_columns (command, columns, status);
 }
 
+static void
+set_options (AprTableReader *reader, const AprToolTableOptions *options)
+{
+  apr_table_reader_set_delimiter (reader,
+                                  g_strcmp0 (options->delimiter, "tab") == 0 ? "\t" : options->delimiter);
+  apr_table_reader_set_decimal_comma (reader, options->decimal_comma);
+  apr_table_reader_set_drop_missing (reader, options->drop_missing);
+}
+
+/* What a reader refuses before it looks at its table is wrong on the command line. */
+static gboolean
+check_options (const AprToolTableOptions *options, GError **error)
+{
+  g_autoptr (GInputStream) nothing = g_memory_input_stream_new ();
+  g_autoptr (AprTableReader) reader = apr_table_reader_new (nothing, "--delimiter");
+  g_autoptr (GError) local_error = NULL;
+
+  set_options (reader, options);
+  if (apr_table_reader_read_names (reader, NULL, &local_error) ||
+      !g_error_matches (local_error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT))
+    return TRUE;
+
+  g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, local_error->message);
+  return FALSE;
+}
+
 AprTableReader *
 apr_tool_table_open (const char *path, const AprToolTableOptions *options, GError **error)
 {
@@ -62,6 +88,8 @@ apr_tool_table_open (const char *path, const AprToolTableOptions *options, GErro
   g_autofree char *name = apr_tool_get_display_name (path);
   AprTableReader *reader;
 
+  if (!check_options (options, error))
+    return NULL;
   if (apr_tool_is_safetensors (path))
     {
       g_autoptr (GInputStream) stream = apr_tool_tensor_table_open (path, error);
@@ -106,10 +134,7 @@ apr_tool_table_open (const char *path, const AprToolTableOptions *options, GErro
       reader = apr_table_reader_new (stream, name);
     }
 
-  apr_table_reader_set_delimiter (reader,
-                                  g_strcmp0 (options->delimiter, "tab") == 0 ? "\t" : options->delimiter);
-  apr_table_reader_set_decimal_comma (reader, options->decimal_comma);
-  apr_table_reader_set_drop_missing (reader, options->drop_missing);
+  set_options (reader, options);
 
   return reader;
 }

@@ -50,7 +50,7 @@ gboolean apr_tool_table_check_target_and_weight (const char *command,
                                                  char *weight,
                                                  AprToolStatus *status);
 
-/* @path is “-” for the standard input. */
+/* @path is “-” for the standard input. What is wrong with the options is a G_OPTION_ERROR. */
 AprTableReader *apr_tool_table_open (const char *path, const AprToolTableOptions *options, GError **error);
 
 /* Uses some rows of a table. @y and @weight are %NULL where the reader has no such columns. */

@@ -37,6 +37,9 @@ apr_tool_fail (const GError *error)
   g_autofree char *hinted = name_option (error->message);
   g_autofree char *message = apr_tool_escape (hinted);
 
+  if (error->domain == G_OPTION_ERROR && running != NULL)
+    return apr_tool_usage_error (running->name, "%s", error->message);
+
   fprintf (stderr, "aprender: %s\n", message);
 
   return APR_TOOL_FAILED;

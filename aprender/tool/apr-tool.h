@@ -82,6 +82,7 @@ const char *apr_tool_get_words (const AprToolOption *option);
 /* Reads the words after the command's name, and runs it. */
 AprToolStatus apr_tool_run (const AprToolCommand *command, int argc, char **argv);
 
+/* A G_OPTION_ERROR is a usage error. */
 AprToolStatus apr_tool_fail (const GError *error);
 AprToolStatus apr_tool_usage_error (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
