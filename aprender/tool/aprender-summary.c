@@ -282,7 +282,8 @@ add_covariance (JsonBuilder *builder, AprTensor *covariance)
   json_builder_end_array (builder);
 }
 
-/* The members have the names of the properties of AprRegressionStatistics, or of AprTerm. */
+/* The members have the names of the properties of AprRegressionStatistics, or of AprTerm; but a term has its own number
+ * of what the statistics have for all. */
 static void
 add_statistics (JsonBuilder *builder,
                 AprRegressionStatistics *statistics,
