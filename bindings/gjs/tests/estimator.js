@@ -528,67 +528,6 @@ test('hyper-parameters-of-the-call', async () => {
   }
 });
 
-test('nobody-hears-of-them', async () => {
-  const samples = Float64Array.from({length: 600000}, (_, i) => i);
-  samples.shape = [600000, 1];
-  const model = new Apr.LinearRegression();
-  const told = [];
-  model.connect('notify::alpha', () => told.push(model.alpha));
-  model.connect('notify::busy', () => told.push(model.busy));
-  const fit = model.fit_async(samples, samples);
-  model.alpha = 1e9;
-  await fit;
-  assertEqual(told, [true, 1e9, false]);
-});
-
-test('reserved-by-callers', async () => {
-  // Arrays that are copied at once, and some that are copied in slices, while the model is reserved once more.
-  for (const n of [50, 600000]) {
-    const X = Float64Array.from({length: n}, (_, i) => i);
-    X.shape = [n, 1];
-    const y = X.map(x => 2 * x + 1);
-    const model = new Apr.LinearRegression();
-    const told = [];
-    model.connect('notify::busy', () => told.push(model.busy));
-
-    for (const fit of [() => model.fit_async(X, y), () => model.fit(X, y), () => model.partial_fit_async(X, y)]) {
-      told.length = 0;
-      model.reserve();
-      model.alpha = 1e9;
-      model.fit_intercept = false;
-      assertThrows(() => model.fit(X, y), Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING);
-      await assertRejects(model.fit_async(X, y), Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING);
-      model.admit();
-      const promise = fit();
-      model.release();
-      if (promise instanceof Promise) {
-        assertTrue(model.busy);
-        // Another caller's admit() and release() do nothing.
-        model.admit();
-        assertThrows(() => model.fit(X, y), Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING);
-      }
-      assertTrue(await promise === model);
-      assertEqual(told, [true, false]);
-      assertEqual([...model.coefficients, ...model.intercept], [2, 1]);
-      model.alpha = 0;
-      model.fit_intercept = true;
-    }
-
-    const state = Apr.CrossProducts.new(1, 1);
-    for (const update of [() => state.update_async(X, y), () => state.update(X, y)]) {
-      state.reserve();
-      assertThrows(() => state.update(X, y), Gio.IOErrorEnum, Gio.IOErrorEnum.PENDING);
-      state.admit();
-      const promise = update();
-      state.release();
-      assertEqual(state.busy, promise instanceof Promise);
-      await promise;
-      assertTrue(!state.busy);
-    }
-    assertEqual(state.n_samples, 2 * n);
-  }
-});
-
 test('names-of-the-call', async () => {
   for (const n of [50, 300000]) {
     const X = Float64Array.from({length: 2 * n}, (_, i) => Math.sin(i * i));

@@ -99,39 +99,24 @@ function getFunctions(Apr, functions) {
     ]);
   }
 
-  // What is reserved here, and how often callers have released it since: that is for what they have reserved themselves.
-  const copying = new WeakMap();
-  const {admit: admitModel} = Apr.Estimator.prototype;
-  const {admit: admitSums} = Apr.CrossProducts.prototype;
-
+  // What is reserved here is not the caller's to release.
+  const copying = new WeakSet();
   for (const {prototype} of [Apr.Estimator, Apr.CrossProducts]) {
-    const {admit, release} = prototype;
-    prototype.admit = function () {
-      if (!copying.has(this))
-        admit.call(this);
-    };
+    const release = prototype.release;
     prototype.release = function () {
-      if (copying.has(this))
-        copying.set(this, copying.get(this) + 1);
-      else
+      if (!copying.has(this))
         release.call(this);
     };
   }
 
   function reserve(object) {
     object.reserve();
-    copying.set(object, 0);
-  }
-
-  function admit(object) {
-    (object instanceof Apr.Estimator ? admitModel : admitSums).call(object);
+    copying.add(object);
   }
 
   function release(object) {
-    const nReleased = copying.get(object);
     copying.delete(object);
-    for (let i = 0; i <= nReleased; i++)
-      object.release();
+    object.release();
   }
 
   function isHyperParameter({flags, owner_type: owner}) {
@@ -140,17 +125,63 @@ function getFunctions(Apr, functions) {
     return owner !== Apr.Estimator.$gtype && (flags & (wanted | GObject.ParamFlags.DEPRECATED | Apr.PARAM_TRANSIENT)) === wanted;
   }
 
+  const NAMES = ['feature-names', 'target-names'];
+
+  // GObject compares the addresses of names, hence their text.
+  function readProperty(object, pspec) {
+    const value = new GObject.Value();
+    value.init(pspec.value_type);
+    object.get_property(pspec.name, value);
+    return {value, text: NAMES.includes(pspec.name) ? JSON.stringify(object[pspec.name]) : null};
+  }
+
+  function isSame(pspec, {value, text}, other) {
+    return text === null ? GObject.param_values_cmp(pspec, value, other.value) === 0 : text === other.text;
+  }
+
+  // Without the checks of what scripts give.
+  const {set_property: setProperty} = GObject.Object.prototype;
+
+  // What a fit takes of its model when it is called, by the descriptions of the properties.
+  function readSettings(object) {
+    return GObject.Object.list_properties.call(object.constructor)
+      .filter(pspec => isHyperParameter(pspec) || NAMES.includes(pspec.name))
+      .map(pspec => [pspec, readProperty(object, pspec)]);
+  }
+
+  // Begins a fit with the settings of when it was called; those of now stay.
+  function beginWith(settings, object, begin) {
+    const changed = settings.map(([pspec, setting]) => [pspec, setting, readProperty(object, pspec)])
+      .filter(([pspec, setting, present]) => !isSame(pspec, setting, present));
+    changed.forEach(([pspec, {value}]) => setProperty.call(object, pspec.name, value));
+    try {
+      return begin();
+    } finally {
+      changed.forEach(([pspec, , {value}]) => setProperty.call(object, pspec.name, value));
+    }
+  }
+
   // Copies the arrays of a fit or an update, and begins it. The model or the sums are busy from the call on, so that
   // no other fit begins meanwhile.
   async function updateInSlices(object, X, y, sampleWeight, cancellable, begin) {
     reserve(object);
+    const settings = object instanceof Apr.Estimator ? readSettings(object) : [];
+    let tensors;
+    try {
+      tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
+    } catch (error) {
+      release(object);
+      throw error;
+    }
+
+    // Nobody sees the moment between the two.
+    object.freeze_notify();
     let promise;
     try {
-      const tensors = await toTensorsInSlices(X, y, sampleWeight, cancellable);
-      admit(object);
-      promise = begin(tensors);
-    } finally {
       release(object);
+      promise = beginWith(settings, object, () => begin(tensors));
+    } finally {
+      object.thaw_notify();
     }
     await promise;
     return object;
