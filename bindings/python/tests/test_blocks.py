@@ -3,7 +3,6 @@
 
 import asyncio
 import math
-import threading
 import tracemalloc
 
 import tap
@@ -87,106 +86,6 @@ class Blocks(TestCase):
         self.assertEqual(list(model.coefficients), [2.0])
         asyncio.run(work(state, state.update_async))
         self.assertEqual(state.n_samples, 2_400_000)
-
-    def test_threads_between_sums_and_fit(self):
-        """What another thread does when the model is released spoils no fit, and no samples are lost."""
-        x = numpy.arange(300_000.0)
-        frame = pandas.DataFrame({'x': x, 'y': 2 * x})
-        for method in ('fit', 'partial_fit', 'fit_async', 'partial_fit_async', 'update_async'):
-            for action in ('partial_fit', 'reserve'):
-                with self.subTest((method, action)):
-                    is_sum = method == 'update_async'
-                    source, admitted = Apr.CrossProducts.new(1, 1) if is_sum else Apr.LinearRegression(), []
-                    source.update([[1], [2]], [2, 4]) if is_sum else source.fit([[1], [2]], [2, 4])
-
-                    def act(source=source, action=action, admitted=admitted, is_sum=is_sum):
-                        act = source.reserve if action == 'reserve' else source.update if is_sum else source.partial_fit
-                        try:
-                            act(*[] if action == 'reserve' else [[[5.]], [10.]])
-                            admitted.append(action)
-                        except GLib.Error as error:
-                            self.assertTrue(error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.PENDING))
-
-                    def release(source=source, act=act):
-                        del source.release
-                        source.release()
-                        thread = threading.Thread(target=act)
-                        thread.start()
-                        thread.join()
-
-                    source.release = release
-                    call = getattr(source, method)(iter([frame, frame, frame]), 'y')
-                    if method.endswith('_async'):
-                        asyncio.run(call)
-                    n_samples = source.n_samples if is_sum else source.get_statistics().n_samples
-                    self.assertEqual(n_samples, 900_000 + 2 * (method[:3] != 'fit') + (admitted == ['partial_fit']))
-                    self.assertEqual(source.busy, admitted == ['reserve'])
-
-    def test_reserved_by_callers(self):
-        """The fit that a caller admits may reserve the model, too: it is busy until it has ended, and then free."""
-        x = numpy.arange(300_000.0)
-        frame = pandas.DataFrame({'x': x, 'y': 2 * x + 1})
-        expected = Apr.LinearRegression().fit(frame, 'y')
-
-        async def fit(model, release):
-            call = model.fit_async(iter([frame, frame]), 'y')
-            release()
-            self.assertTrue(model.busy)
-            with self.assertRaisesRegex(GLib.Error, 'fitted already'):
-                model.fit([[1], [2]], [2, 4])
-            await call
-
-        def fit_async(model):
-            asyncio.run(fit(model, model.release))
-
-        for call in (lambda model: model.fit(frame, 'y'), lambda model: model.fit(iter([frame, frame]), 'y'), fit_async,
-                     lambda model: model.partial_fit(frame, 'y'), lambda model: asyncio.run(model.fit_async(frame, 'y')),
-                     lambda model: model.fit_cross_products(expected.cross_products),
-                     lambda model: model.fit(numpy.column_stack([x] * 12), frame['y'])):
-            model, heard = Apr.LinearRegression(), []
-            model.connect('notify::busy', lambda model, _, heard=heard: heard.append(model.busy))
-            model.reserve()
-            model.alpha, model.fit_intercept = 1e9, False
-            with self.assertRaisesRegex(GLib.Error, 'fitted already'):
-                model.fit(frame, 'y')
-            model.admit()
-            call(model)
-            model.release()
-            self.assertFalse(model.busy)
-            self.assertEqual(heard, [True, False])
-            # With the hyper-parameters of when it was reserved.
-            self.assertEqual(model.intercept, 1)
-            model.fit(frame, 'y')
-            self.assertEqual(model.intercept, 0)
-
-        state = Apr.CrossProducts.new(1, 1)
-        for update in (lambda: state.update(frame, 'y'), lambda: asyncio.run(state.update_async(iter([frame, frame]), 'y'))):
-            state.reserve()
-            with self.assertRaisesRegex(GLib.Error, 'being written to'):
-                update()
-            state.admit()
-            update()
-            state.release()
-            self.assertFalse(state.busy)
-        self.assertEqual(state.n_samples, 900_000)
-
-    def test_admit_of_others(self):
-        """What a call by blocks has reserved is not a caller's to use."""
-        x = numpy.arange(300_000.0)
-        frame = pandas.DataFrame({'x': x, 'y': 2 * x})
-        model, refused = Apr.LinearRegression(), []
-
-        def read():
-            yield frame
-            yield frame
-            model.admit()
-            with self.assertRaisesRegex(GLib.Error, 'fitted already') as context:
-                model.fit([[1], [2]], [2, 4])
-            refused.append(context.exception)
-            yield frame
-
-        model.fit(read(), 'y')
-        self.assertEqual((len(refused), model.get_statistics().n_samples), (1, 900_000))
 
     def test_names_of_an_earlier_table(self):
         """A fit to an array has none, however large the table and the array are, and whichever method fitted before."""

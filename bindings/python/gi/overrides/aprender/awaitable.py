@@ -192,10 +192,9 @@ def run(source, n_products, cancellable, call, start, finish, makes_busy=True):
     """Calls call(cancellable), which blocks. Where it needs many products, and nobody else can cancel it, starts the same
     without blocking, start(cancellable, when_done), and waits until the source is no longer busy, or until it has ended where
     the source can be used meanwhile: Python heeds Ctrl-C only between two calls of C. A call that ends in spite of Ctrl-C is
-    not lost: KeyboardInterrupt is then raised soon after it. A source that its caller has reserved is busy longer than the
-    call: that does not tell of the end.
+    not lost: KeyboardInterrupt is then raised soon after it.
     """
-    if n_products < _LONG or makes_busy and source.busy or cancellable is not None or _is_forked or \
+    if n_products < _LONG or cancellable is not None or _is_forked or \
             threading.current_thread() is not threading.main_thread() or \
             signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return call(cancellable)

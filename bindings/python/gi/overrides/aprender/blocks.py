@@ -9,19 +9,18 @@ from . import awaitable
 from .errors import AprError
 
 
-# What is reserved for a call that goes by blocks, by id, as sums are no keys; and how often callers have released it since:
-# that is for what they have reserved themselves.
-_reserved = {}
+# What is reserved for a call that goes by blocks, and is not a caller's to release, by id: sums are no keys.
+_reserved = set()
 
 
 def _reserve(source):
     source.reserve()
-    _reserved[id(source)] = 0
+    _reserved.add(id(source))
 
 
 @contextlib.contextmanager
 def reserving(source):
-    """Makes the source busy while its samples are read and summed, and until what is done with the sums has ended."""
+    """Makes the source busy while its samples are read and summed."""
     _reserve(source)
     try:
         yield
@@ -30,31 +29,19 @@ def reserving(source):
 
 
 def release(source):
-    """Ends the reservation of a call that goes by blocks, and those that callers have ended meanwhile."""
-    for _ in range(1 + _reserved.pop(id(source))):
-        source.release()
+    """Ends the reservation of a call that goes by blocks."""
+    _reserved.discard(id(source))
+    source.release()
 
 
-def admitting(native_admit):
-    """A method that lets in what a caller has reserved the object for, and nothing else."""
-    def admit(self):
-        if id(self) not in _reserved:
-            native_admit(self)
-
-    admit.__doc__ = native_admit.__doc__
-    return admit
-
-
-def releasing(native_release):
+def guarding(native_release):
     """A method that ends what a caller's reserve() began, and nothing else."""
-    def release(self):
-        if id(self) in _reserved:
-            _reserved[id(self)] += 1
-        else:
+    def call(self):
+        if id(self) not in _reserved:
             native_release(self)
 
-    release.__doc__ = native_release.__doc__
-    return release
+    call.__name__, call.__doc__ = native_release.__name__, native_release.__doc__
+    return call
 
 
 class Outcome:
@@ -103,12 +90,12 @@ def call_whole(samples, start, finish, cancellable, callback, user_data):
     return awaitable.call(start_whole, finish, cancellable, callback, user_data)
 
 
-def call(source, blocks, begin, end, stop, cancellable, callback, user_data, reserves=False):
+def call(source, samples, begin, end, stop, cancellable, callback, user_data, reserves=False):
     """Goes through all blocks, and returns what can be awaited where there is no callback.
 
     begin(block, cancellable, ended) starts the work on a block, end(block, result) takes what it gives, and at last
-    stop(cancellable, done) has done(outcome) called. With reserves, the source is busy from the call on; stop() releases it
-    when what it does has begun.
+    stop(cancellable, done) has done(outcome) called. With reserves, the source is busy from the call on, until stop()
+    releases it.
     """
     def start(cancellable, when_done):
         def done(outcome):
@@ -129,7 +116,7 @@ def call(source, blocks, begin, end, stop, cancellable, callback, user_data, res
 
         def begin_block():
             try:
-                block = next(blocks, None)
+                block = next(samples.blocks, None)
                 if block is None:
                     stop(cancellable, done)
                 else:

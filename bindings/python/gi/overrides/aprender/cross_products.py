@@ -10,7 +10,7 @@ from gi.repository import GLib
 
 from . import awaitable, pickling
 from .arrow import get_stream
-from .blocks import Outcome, admitting, call as call_blocks, release, releasing, taking_outcomes
+from .blocks import Outcome, call as call_blocks, guarding, release, taking_outcomes
 from .errors import AprError
 from .lists import count
 from .memory import copy_bytes, view_bytes, wrap_bytes
@@ -33,7 +33,6 @@ native_update_async = Apr.CrossProducts.update_async
 native_update_finish = Apr.CrossProducts.update_finish
 _update_arrow = Apr.CrossProducts.update_arrow
 _update_arrow_async = Apr.CrossProducts.update_arrow_async
-_admit = Apr.CrossProducts.admit
 _save = Apr.CrossProducts.save
 _save_to_file_async = Apr.CrossProducts.save_to_file_async
 _load_from_file_async = Apr.CrossProducts.load_from_file_async
@@ -71,23 +70,12 @@ def _new_like(state):
     return empty
 
 
-def _name(sums, samples):
-    """The names of tables are those of the features and targets from the first update on: sums beside the state hand them on."""
-    if samples.names is not None:
-        sums.set_feature_names(samples.names)
-    if samples.target_names is not None:
-        sums.set_target_names(samples.target_names)
-
-
-def _is_in_parts(state, samples):
-    """Whether an update takes more than one step, so that it is done beside the state: of blocks, or of names too."""
-    return samples.blocks is not None or \
-        samples.names is not None and state.get_feature_names() is None or \
-        samples.target_names is not None and state.get_target_names() is None
-
-
-def _get_blocks(samples):
-    return iter([(0, *samples.get_tensors())]) if samples.blocks is None else samples.blocks
+def _name(state, samples):
+    """The names of tables are those of the features and targets from the first update on."""
+    if samples.names is not None and state.get_feature_names() is None:
+        state.set_feature_names(samples.names)
+    if samples.target_names is not None and state.get_target_names() is None:
+        state.set_target_names(samples.target_names)
 
 
 def _check_names(state, samples):
@@ -112,17 +100,18 @@ def _update_blocks_async(state, samples, cancellable, callback, user_data):
         def merged(state, result):
             try:
                 Apr.CrossProducts.merge_finish(state, result)
+                _name(state, samples)
             except AprError as error:
                 done(Outcome(error=error))
             else:
                 done(Outcome(state))
 
-        _name(sums, samples)
-        _admit(state)
-        _merge_async(state, sums, GLib.PRIORITY_DEFAULT, cancellable, merged)
-        release(state)
+        # Nobody sees the moment between the two.
+        with state.freeze_notify():
+            release(state)
+            _merge_async(state, sums, GLib.PRIORITY_DEFAULT, cancellable, merged)
 
-    return call_blocks(state, _get_blocks(samples), begin, end, stop, cancellable, callback, user_data, reserves=True)
+    return call_blocks(state, samples, begin, end, stop, cancellable, callback, user_data, reserves=True)
 
 
 @extends(Apr.CrossProducts)
@@ -152,15 +141,16 @@ class Methods:
         """
         samples = Samples(X, y, sample_weight)
         _check_names(self, samples)
-        if not _is_in_parts(self, samples):
+        if samples.blocks is None:
             _update_block(self, samples, (0, *samples.get_tensors()), cancellable)
-            return self
-        # Nothing is added before all samples have been seen to be good.
-        sums = _new_like(self)
-        for block in _get_blocks(samples):
-            _update_block(sums, samples, block, cancellable)
-        _name(sums, samples)
-        return self.merge(sums)
+        else:
+            # Nothing is added before all samples have been seen to be good.
+            state = _new_like(self)
+            for block in samples.blocks:
+                _update_block(state, samples, block, cancellable)
+            self.merge(state)
+        _name(self, samples)
+        return self
 
     def update_arrow(self, X: ArrowStream, targets: list[str], sample_weight: str | None = None,
                      cancellable: Gio.Cancellable | None = None) -> Self:
@@ -210,7 +200,7 @@ class Methods:
         """Adds samples without blocking: `await state.update_async(X, y)` gives the state."""
         samples = Samples(X, y, sample_weight)
         _check_names(self, samples)
-        if _is_in_parts(self, samples):
+        if samples.blocks is not None:
             return _update_blocks_async(self, samples, cancellable, callback, user_data)
 
         def finish(state, result):
@@ -218,14 +208,14 @@ class Methods:
                 native_update_finish(state, result)
             except AprError as error:
                 raise explain(error, samples) from None
+            _name(state, samples)
             return state
 
         return awaitable.call(
             lambda *args: native_update_async(self, *samples.get_tensors(), GLib.PRIORITY_DEFAULT, *args),
             finish, cancellable, callback, user_data)
 
-    admit = admitting(_admit)
-    release = releasing(Apr.CrossProducts.release)
+    release = guarding(Apr.CrossProducts.release)
 
     update_finish = taking_outcomes(Apr.CrossProducts.update_finish)
 

@@ -12,7 +12,7 @@ from copy import deepcopy
 from gi.repository import GLib, GObject
 
 from . import awaitable, pickling
-from .blocks import Outcome, admitting, releasing, taking_outcomes
+from .blocks import Outcome, guarding, taking_outcomes
 from .data import to_tensor
 from .errors import ArgumentError, AprError, check_r2, make
 from .estimator_type import adopt, claim_name
@@ -50,7 +50,6 @@ _to_bytes_async = Apr.Estimator.to_bytes_async
 _get_feature_names = Apr.Estimator.get_feature_names
 _get_target_names = Apr.Estimator.get_target_names
 _reserve = Apr.Estimator.reserve
-native_admit = Apr.Estimator.admit
 _set_result = Apr.Estimator.set_result
 
 
@@ -189,23 +188,17 @@ class Methods:
     def reserve(self) -> bool:
         """Makes the model busy while a caller prepares the data of a fit, such as by reading them.
 
-        busy is true, and fits raise, until release(). Only the fit that admit() lets in can begin before:
+        busy is true, and other fits raise, until release(), which the caller calls just before the fit:
 
-            model.reserve()
-            try:
-                X, y = read()
-                model.admit()
-                model.fit(X, y)
-            finally:
+            with model.freeze_notify():
                 model.release()
+                call = model.fit_async(X, y)
 
-        So no other fit comes between, in no thread. The fit uses the hyper-parameters and the names that the model had
-        when it was reserved.
+        Between the two no other fit can begin, unless in another thread, and nobody sees a model that is not busy.
         """
         return _reserve(self)
 
-    admit = admitting(native_admit)
-    release = releasing(Apr.Estimator.release)
+    release = guarding(Apr.Estimator.release)
 
     score_finish = taking_outcomes(Apr.Estimator.score_finish)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from collections.abc import Mapping, Set
@@ -16,7 +17,7 @@ from .cross_products import native_update_async, native_update_finish
 from .data import to_block
 from .errors import ArgumentError, AprError, make
 from .estimator import (ClassFunction, explain_features, fit_plain, fit_whole, fit_whole_async, get_values,
-                        name_columns, native_admit, native_predict_async, native_predict_finish, overrides, predict_whole,
+                        name_columns, native_predict_async, native_predict_finish, overrides, predict_whole,
                         predict_whole_async, read_features, read_samples, read_to_score, score_predictions,
                         score_predictions_async, score_whole, score_whole_async)
 from .lists import count, describe, to_target
@@ -141,11 +142,31 @@ def _new_state(model, X, y):
     return state
 
 
+def _get_options(model):
+    """The hyper-parameters that a fit of sums reads, which are none of a subclass."""
+    return {name: model.get_property(name) for name in Apr.LinearRegression().get_params()}
+
+
+@contextlib.contextmanager
+def _as_begun(model, options):
+    """The model with the hyper-parameters that it had when a call began: those that were set since are for the next fit."""
+    later = {name: value for name, value in _get_options(model).items() if value != options[name]}
+    # Nobody hears of the moment between.
+    with model.freeze_notify() if later else contextlib.nullcontext():
+        for name in later:
+            model.set_property(name, options[name])
+        try:
+            yield
+        finally:
+            for name, value in later.items():
+                model.set_property(name, value)
+
+
 def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_data):
     """Sums up a block at a time, then fits to the sums. The model is busy from the call on, so that no other fit begins
     meanwhile.
     """
-    state = None
+    state, options = None, _get_options(model)
 
     def begin(block, cancellable, ended):
         nonlocal state
@@ -174,11 +195,12 @@ def _fit_blocks_async(model, samples, is_partial, cancellable, callback, user_da
         sums = model.get_cross_products() if is_partial else None
         if sums is not None:
             sums.merge(state)
-        native_admit(model)
-        _fit_cross_products_async(model, state if sums is None else sums, GLib.PRIORITY_DEFAULT, cancellable, fitted)
-        release(model)
+        # Nobody sees the moment between the two.
+        with model.freeze_notify(), _as_begun(model, options):
+            release(model)
+            _fit_cross_products_async(model, state if sums is None else sums, GLib.PRIORITY_DEFAULT, cancellable, fitted)
 
-    return call_blocks(model, samples.blocks, begin, end, stop, cancellable, callback, user_data, reserves=True)
+    return call_blocks(model, samples, begin, end, stop, cancellable, callback, user_data, reserves=True)
 
 
 def _call_blocks(model, samples, begin, finish, join, cancellable, callback, user_data):
@@ -194,7 +216,7 @@ def _call_blocks(model, samples, begin, finish, join, cancellable, callback, use
     def begin_block(block, cancellable, ended):
         begin(now, block, GLib.PRIORITY_DEFAULT, cancellable, ended)
 
-    return call_blocks(model, samples.blocks, begin_block, end, lambda cancellable, done: join(parts, cancellable, done), cancellable,
+    return call_blocks(model, samples, begin_block, end, lambda cancellable, done: join(parts, cancellable, done), cancellable,
                        callback, user_data)
 
 
@@ -216,24 +238,21 @@ def _sum_up(model, samples, cancellable):
     return state
 
 
-def _fit_sums(model, state, cancellable, makes_busy=True):
-    n_products = state.n_features ** 3 if isinstance(state, Apr.CrossProducts) else 0
-    awaitable.run(model, n_products, cancellable, lambda cancellable: _fit_cross_products(model, state, cancellable),
-                  lambda *args: _fit_cross_products_async(model, state, GLib.PRIORITY_DEFAULT, *args),
-                  _fit_cross_products_finish, makes_busy)
-
-
 def _fit_blocks(model, samples, is_partial, cancellable):
     """The same as _fit_blocks_async(), which waits."""
-    with reserving(model):
-        state = _sum_up(model, samples, cancellable)
-        sums = model.get_cross_products() if is_partial else None
-        if sums is not None:
-            sums.merge(state)
-        native_admit(model)
-        _fit_sums(model, state if sums is None else sums, cancellable, makes_busy=False)
-        if sums is None:
-            name_columns(model, samples.names, samples.target_names)
+    options = _get_options(model)
+    with contextlib.ExitStack() as frozen:
+        with reserving(model):
+            state = _sum_up(model, samples, cancellable)
+            sums = model.get_cross_products() if is_partial else None
+            if sums is not None:
+                sums.merge(state)
+            # Nobody sees the moment between the two.
+            frozen.enter_context(model.freeze_notify())
+        with _as_begun(model, options):
+            model.fit_cross_products(state if sums is None else sums, cancellable)
+    if sums is None:
+        name_columns(model, samples.names, samples.target_names)
     return model
 
 
@@ -451,7 +470,10 @@ class Methods:
 
     def fit_cross_products(self, state: Sum, cancellable: Gio.Cancellable | None = None) -> Self:
         """Fits the model to samples that have been summed before, and returns the model."""
-        _fit_sums(self, state, cancellable)
+        n_products = state.n_features ** 3 if isinstance(state, Apr.CrossProducts) else 0
+        awaitable.run(self, n_products, cancellable, lambda cancellable: _fit_cross_products(self, state, cancellable),
+                      lambda *args: _fit_cross_products_async(self, state, GLib.PRIORITY_DEFAULT, *args),
+                      _fit_cross_products_finish)
         return self
 
     def fit_cross_products_async(self, state, cancellable=None, callback=None, *user_data):
