@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/base/apr-busy-private.h"
 #include "aprender/cross-products/apr-cross-products.h"
 #include "aprender/estimator/apr-names-private.h"
 #include "aprender/exact-sums/apr-exact-sums-private.h"
@@ -31,8 +30,8 @@ struct _AprCrossProducts
   char **names[APR_N_NAMES]; /* (owned) (nullable) */
   char **identities;         /* (owned) (nullable) sorted, none empty */
 
-  GMutex lock; /* of what says that it is busy */
-  AprBusy busy;
+  gint busy;     /* atomic: being written to, or reserved */
+  gint reserved; /* atomic: the data of a write are being prepared */
   double progress;
 };
 
@@ -42,15 +41,11 @@ AprCrossProducts *apr_cross_products_new_with_sums (AprExactSums *sums, AprPreci
 /* Fails where the state was made with properties that cannot be. */
 gboolean apr_cross_products_check (AprCrossProducts *self, GError **error);
 
-/* Before a write, and after it: fails where another one is under way, or is being prepared. */
+/* Before a write, and after it: fails where another one is under way. */
 gboolean apr_cross_products_begin (AprCrossProducts *self, GError **error);
 void apr_cross_products_end (AprCrossProducts *self);
 
-/* The same of a write that goes on while the caller does something else, or with @reserves is being prepared: the
- * property busy notifies. */
-gboolean apr_cross_products_begin_seen (AprCrossProducts *self, gboolean reserves, GError **error);
-void apr_cross_products_end_seen (AprCrossProducts *self);
-
+/* For a write that goes on while the caller does something else. */
 void apr_cross_products_notify_busy (AprCrossProducts *self);
 
 /* Makes the state what @updated is: a copy of it that has been written to. */

@@ -182,17 +182,28 @@ update_commit (Update *self, AprCrossProducts *state)
   apr_cross_products_lower_precision (state, self->precision);
 }
 
+/* @reserves says whether it is a reservation, which a handler that hears of it may release at once. */
+static gboolean
+begin (AprCrossProducts *self, gboolean reserves, GError **error)
+{
+  if (!apr_cross_products_begin (self, error))
+    return FALSE;
+
+  g_atomic_int_set (&self->reserved, reserves);
+  if (self->progress > 0)
+    apr_cross_products_report (self, 0);
+  return TRUE;
+}
+
 /* Updates in the thread of the caller. */
 static gboolean
 update_now (Update *update, AprCrossProducts *state, const AprRun *run, GError **error)
 {
   gboolean done;
 
-  if (!apr_cross_products_begin (state, error))
+  if (!begin (state, FALSE, error))
     return FALSE;
 
-  if (state->progress > 0)
-    apr_cross_products_report (state, 0);
   /* Columns have the state's widths, and no state of columns keeps samples. */
   done = (update->x_columns != NULL ? update_sum : update_run) (update, state, run, error);
   if (done)
@@ -368,9 +379,9 @@ apr_cross_products_update_finish (AprCrossProducts *self, GAsyncResult *result, 
  *
  * Makes the state busy while a caller prepares samples, such as by reading or copying them.
  *
- * [property@Apr.CrossProducts:busy] is true and writes fail with %G_IO_ERROR_PENDING, those in the caller's thread too,
- * until [method@Apr.CrossProducts.release]. Only the write that [method@Apr.CrossProducts.admit] lets in can begin
- * before, as [method@Apr.Estimator.reserve] shows.
+ * [property@Apr.CrossProducts:busy] is true and writes fail with %G_IO_ERROR_PENDING until
+ * [method@Apr.CrossProducts.release], which the caller of the update calls just before the update, as
+ * [method@Apr.Estimator.reserve] shows.
  *
  * Returns: true, or false with %G_IO_ERROR_PENDING while a write runs or the state is reserved already
  *
@@ -381,55 +392,29 @@ apr_cross_products_reserve (AprCrossProducts *self, GError **error)
 {
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  if (!apr_cross_products_begin_seen (self, TRUE, error))
+  if (!begin (self, TRUE, error))
     return FALSE;
 
-  if (self->progress > 0)
-    apr_cross_products_report (self, 0);
+  apr_cross_products_notify_busy (self);
   return TRUE;
-}
-
-/**
- * apr_cross_products_admit:
- * @self: a state that is reserved
- *
- * Lets in the next write of this thread, although the state is reserved: one by [method@Apr.CrossProducts.update] or
- * any other method that writes to the state, or its asynchronous twin.
- *
- * What is let in may also be another call of [method@Apr.CrossProducts.reserve]: the state then is busy until both have
- * released it. Nothing happens if the state is not reserved.
- *
- * Since: 0.1
- */
-void
-apr_cross_products_admit (AprCrossProducts *self)
-{
-  g_return_if_fail (APR_IS_CROSS_PRODUCTS (self));
-
-  g_mutex_lock (&self->lock);
-  apr_busy_admit (&self->busy);
-  g_mutex_unlock (&self->lock);
 }
 
 /**
  * apr_cross_products_release:
  * @self: a state that is reserved
  *
- * Ends what [method@Apr.CrossProducts.reserve] began, but no write that runs. Nothing happens if the state is not
- * reserved.
+ * Ends what [method@Apr.CrossProducts.reserve] began. Nothing happens if the state is not reserved.
  *
  * Since: 0.1
  */
 void
 apr_cross_products_release (AprCrossProducts *self)
 {
-  gboolean is_idle;
-
   g_return_if_fail (APR_IS_CROSS_PRODUCTS (self));
 
-  g_mutex_lock (&self->lock);
-  is_idle = apr_busy_release (&self->busy);
-  g_mutex_unlock (&self->lock);
-  if (is_idle)
-    apr_cross_products_notify_busy (self);
+  if (!g_atomic_int_compare_and_exchange (&self->reserved, TRUE, FALSE))
+    return;
+
+  apr_cross_products_end (self);
+  apr_cross_products_notify_busy (self);
 }

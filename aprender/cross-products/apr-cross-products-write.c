@@ -114,7 +114,8 @@ written_cb (GObject *object, GAsyncResult *result, gpointer user_data)
       if (self->progress < 1)
         apr_cross_products_report (self, 1);
     }
-  apr_cross_products_end_seen (self);
+  apr_cross_products_end (self);
+  apr_cross_products_notify_busy (self);
 
   if (error != NULL)
     g_task_return_error (task, error);
@@ -144,7 +145,7 @@ apr_cross_products_write_async_named (AprCrossProducts *self,
   g_task_set_priority (task, io_priority);
   /* Until the state has changed, a write can be cancelled; from then on it has succeeded. */
   g_task_set_check_cancellable (task, FALSE);
-  if (!apr_cross_products_begin_seen (self, FALSE, &error))
+  if (!apr_cross_products_begin (self, &error))
     {
       free_data (data);
       g_task_return_error (task, error);
@@ -155,6 +156,7 @@ apr_cross_products_write_async_named (AprCrossProducts *self,
   *write = (Write){ apr_cross_products_copy (self), run, data, free_data };
   if (self->progress > 0)
     apr_cross_products_report (self, 0);
+  apr_cross_products_notify_busy (self);
   work = g_task_new (self, cancellable, written_cb, g_steal_pointer (&task));
   g_task_set_source_tag (work, apr_cross_products_write_async_named);
   g_task_set_priority (work, io_priority);

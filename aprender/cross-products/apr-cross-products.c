@@ -122,7 +122,6 @@ apr_cross_products_finalize (GObject *object)
   for (i = 0; i < APR_N_NAMES; i++)
     g_strfreev (self->names[i]);
   g_strfreev (self->identities);
-  g_mutex_clear (&self->lock);
 
   G_OBJECT_CLASS (apr_cross_products_parent_class)->finalize (object);
 }
@@ -280,7 +279,7 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
   /**
    * AprCrossProducts:busy: (getter get_busy)
    *
-   * Whether the state is being written to, or reserved, so that other writes fail with %G_IO_ERROR_PENDING.
+   * Whether the state is being written to, so that other writes fail with %G_IO_ERROR_PENDING.
    *
    * Of an asynchronous write it notifies, in the main context of the call.
    *
@@ -294,7 +293,6 @@ apr_cross_products_class_init (AprCrossProductsClass *klass)
 static void
 apr_cross_products_init (AprCrossProducts *self)
 {
-  g_mutex_init (&self->lock);
   self->dtype = APR_DTYPE_NONE;
 }
 
@@ -309,77 +307,32 @@ apr_cross_products_check (AprCrossProducts *self, GError **error)
   return FALSE;
 }
 
-/* @was_busy tells whether a reservation has let it in. */
-static gboolean
-begin (AprCrossProducts *self, gboolean reserves, gboolean *was_busy, GError **error)
-{
-  gboolean is_free;
-
-  if (!apr_cross_products_check (self, error))
-    return FALSE;
-
-  g_mutex_lock (&self->lock);
-  *was_busy = apr_busy_is_set (&self->busy);
-  is_free = apr_busy_begin (&self->busy, reserves);
-  g_mutex_unlock (&self->lock);
-  if (!is_free)
-    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_PENDING,
-                         "The cross products are being written to: only one write can be under way");
-
-  return is_free;
-}
-
-/* Returns: whether the state is busy no longer */
-static gboolean
-end (AprCrossProducts *self)
-{
-  gboolean is_idle;
-
-  g_mutex_lock (&self->lock);
-  is_idle = apr_busy_end (&self->busy);
-  g_mutex_unlock (&self->lock);
-
-  return is_idle;
-}
-
 gboolean
 apr_cross_products_begin (AprCrossProducts *self, GError **error)
 {
-  gboolean was_busy;
+  if (!apr_cross_products_check (self, error))
+    return FALSE;
 
-  return begin (self, FALSE, &was_busy, error);
+  if (!g_atomic_int_compare_and_exchange (&self->busy, FALSE, TRUE))
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_PENDING,
+                           "The cross products are being written to: only one write can be under way");
+      return FALSE;
+    }
+
+  return TRUE;
 }
 
 void
 apr_cross_products_end (AprCrossProducts *self)
 {
-  end (self);
+  g_atomic_int_set (&self->busy, FALSE);
 }
 
 void
 apr_cross_products_notify_busy (AprCrossProducts *self)
 {
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_BUSY]);
-}
-
-gboolean
-apr_cross_products_begin_seen (AprCrossProducts *self, gboolean reserves, GError **error)
-{
-  gboolean was_busy;
-
-  if (!begin (self, reserves, &was_busy, error))
-    return FALSE;
-
-  if (!was_busy)
-    apr_cross_products_notify_busy (self);
-  return TRUE;
-}
-
-void
-apr_cross_products_end_seen (AprCrossProducts *self)
-{
-  if (end (self))
-    apr_cross_products_notify_busy (self);
 }
 
 void
@@ -564,7 +517,7 @@ apr_cross_products_get_progress (AprCrossProducts *self)
  * apr_cross_products_get_busy: (get-property busy)
  * @self: a state
  *
- * Gets whether the state is being written to, or reserved.
+ * Gets whether the state is being written to.
  *
  * Returns: whether other writes would fail with %G_IO_ERROR_PENDING
  *
@@ -573,15 +526,9 @@ apr_cross_products_get_progress (AprCrossProducts *self)
 gboolean
 apr_cross_products_get_busy (AprCrossProducts *self)
 {
-  gboolean busy;
-
   g_return_val_if_fail (APR_IS_CROSS_PRODUCTS (self), FALSE);
 
-  g_mutex_lock (&self->lock);
-  busy = apr_busy_is_set (&self->busy);
-  g_mutex_unlock (&self->lock);
-
-  return busy;
+  return g_atomic_int_get (&self->busy);
 }
 
 /**

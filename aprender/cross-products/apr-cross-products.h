@@ -155,9 +155,6 @@ APR_AVAILABLE_IN_ALL
 gboolean apr_cross_products_reserve (AprCrossProducts *self, GError **error);
 
 APR_AVAILABLE_IN_ALL
-void apr_cross_products_admit (AprCrossProducts *self);
-
-APR_AVAILABLE_IN_ALL
 void apr_cross_products_release (AprCrossProducts *self);
 
 APR_AVAILABLE_IN_ALL

@@ -807,11 +807,9 @@ declare module 'gi://Apr?version=1.0' {
       /** The same without blocking: leave the arrays alone until the promise resolves. */
       update_async(X: Numbers, y: Numbers, sample_weight?: Numbers | null, cancellable?: Gio.Cancellable | null):
         Promise<this>;
-      /** Makes the sums busy while you prepare samples; updates are refused until release(). */
+      /** Makes the sums busy while you prepare samples; others' updates are refused until release(). */
       reserve(): boolean;
-      /** Lets in the next update although the sums are reserved: call it just before your own. */
-      admit(): void;
-      /** Ends what reserve() began, but no update that runs: call it when your own has begun. */
+      /** Ends what reserve() began: call it just before your own update. */
       release(): void;
       /** Adds the samples of other sums. */
       merge(other: CrossProducts): this;

@@ -142,6 +142,45 @@ test_update (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSED)
 }
 
 static void
+release_cb (AprCrossProducts *state, GParamSpec *pspec, gpointer user_data)
+{
+  apr_cross_products_release (state);
+}
+
+static void
+test_reserve (Fixture *fixture, gconstpointer user_data G_GNUC_UNUSED)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_signal_connect (fixture->state, "notify", G_CALLBACK (notify_cb), fixture);
+  g_assert_true (apr_cross_products_reserve (fixture->state, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_cross_products_get_busy (fixture->state));
+  g_assert_false (apr_cross_products_reserve (fixture->state, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+  g_assert_false (
+    apr_cross_products_update (fixture->state, fixture->x, fixture->y, fixture->weights, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+
+  apr_cross_products_release (fixture->state);
+  g_assert_false (apr_cross_products_get_busy (fixture->state));
+  start_update (fixture, fixture->state, NULL);
+  /* It is reserved no longer, and the update is not ended. */
+  apr_cross_products_release (fixture->state);
+  g_assert_true (apr_cross_products_get_busy (fixture->state));
+  g_assert_true (finish_update (fixture, fixture->state, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_cross_products_equal (fixture->state, fixture->expected));
+  g_assert_cmpstr (fixture->events->str, ==, "busy idle busy all idle ");
+
+  g_signal_connect (fixture->state, "notify::progress", G_CALLBACK (release_cb), NULL);
+  g_assert_true (apr_cross_products_reserve (fixture->state, &error));
+  g_assert_false (apr_cross_products_get_busy (fixture->state));
+}
+
+static void
 progress_cb (AprCrossProducts *state, GParamSpec *pspec G_GNUC_UNUSED, double *last)
 {
   double progress = apr_cross_products_get_progress (state);
@@ -635,6 +674,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   ADD ("update", test_update);
+  ADD ("reserve", test_reserve);
   ADD ("progress", test_progress);
   g_test_add_func ("/cross-products-async/progress-of-update", test_progress_of_update);
   ADD ("one-write-at-a-time", test_one_write_at_a_time);
