@@ -32,7 +32,7 @@ apr_estimator_set_names (AprEstimator *self, AprNames kind, const char *const *n
 
   g_mutex_lock (&priv->lock);
   if (priv->fitted->n_features == 0)
-    is_taken = is_good || !apr_busy_is_set (&priv->busy);
+    is_taken = is_good || !priv->is_updating;
   else
     is_taken = is_good && apr_names_check_n (names, kind, apr_fitted_get_n (priv->fitted, kind),
                                              "the model was fitted with", &local_error);

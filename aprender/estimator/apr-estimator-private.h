@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "aprender/base/apr-busy-private.h"
 #include "aprender/estimator/apr-estimator.h"
 #include "aprender/estimator/apr-fitted-private.h"
 
@@ -14,11 +13,12 @@ typedef struct
 
   AprFitted *fitted; /* (owned) what readers see */
 
-  AprFitted *begun; /* (owned) (nullable) what readers saw when the update, or its reservation, began */
+  AprFitted *begun; /* (owned) (nullable) what readers saw when the update began */
 
-  AprBusy busy;
-  GThread *updater;   /* (unowned) (nullable) the thread that works on the update */
-  AprFitted *pending; /* (owned) (nullable) what it has found so far */
+  gboolean is_updating; /* an update runs, or its data are being prepared */
+  gboolean reserved;    /* there is no update yet: its data are being prepared */
+  GThread *updater;     /* (unowned) (nullable) the thread that works on the update */
+  AprFitted *pending;   /* (owned) (nullable) what it has found so far */
 
   double reported;       /* how far the update is, from whichever thread that is told */
   double progress;       /* as much of it as has been notified, or is just being */
@@ -36,7 +36,7 @@ void apr_estimator_notify_progress (AprEstimator *self);
 /* What the estimator knows now. The thread that updates it sees what it has found so far. */
 AprFitted *apr_estimator_ref_fitted (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What readers saw when the update that runs began, or its reservation: names that are set beside it do not count. */
+/* What readers saw when the update that runs began: names that are set beside it do not count. */
 AprFitted *apr_estimator_ref_begun (AprEstimator *self) G_GNUC_WARN_UNUSED_RESULT;
 
 /* What the update of this thread has found so far. Returns: (transfer full) (nullable): %NULL where none runs here */
@@ -62,8 +62,8 @@ gboolean apr_estimator_load_into (AprEstimator *self,
 /* An update is a fit, a load or whatever else replaces what the estimator knows. There is one at a time: it begins,
  * finds something, and ends in the caller's main context with a swap and its notifications. */
 
-/* False with %G_IO_ERROR_PENDING where another one runs, or is being prepared. Progress is notified in @context, with
- * @io_priority; where that is %NULL, in the thread that works on the update. */
+/* False with %G_IO_ERROR_PENDING where another one runs. Progress is notified in @context, with @io_priority; where
+ * that is %NULL, in the thread that works on the update. */
 gboolean
 apr_estimator_begin_update (AprEstimator *self, GMainContext *context, int io_priority, GError **error);
 

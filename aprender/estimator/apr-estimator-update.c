@@ -75,23 +75,21 @@ apr_estimator_ref_results (AprEstimator *self)
   return results;
 }
 
-/* Begins an update, or a reservation. */
+/* @reserves says whether it is a reservation, which a handler that hears of it may release at once. */
 static gboolean
 begin (AprEstimator *self, gboolean reserves, GMainContext *context, int io_priority, GError **error)
 {
   AprEstimatorPrivate *priv = apr_estimator_get_private (self);
   const AprResultsType *type = APR_ESTIMATOR_GET_CLASS (self)->results_type;
-  gboolean was_busy;
   gboolean is_free;
 
   g_mutex_lock (&priv->lock);
-  was_busy = apr_busy_is_set (&priv->busy);
-  is_free = apr_busy_begin (&priv->busy, reserves);
+  is_free = !priv->is_updating;
   if (is_free)
     {
-      /* A reservation has it already. */
-      if (priv->begun == NULL)
-        priv->begun = apr_fitted_ref (priv->fitted);
+      priv->is_updating = TRUE;
+      priv->reserved = reserves;
+      priv->begun = apr_fitted_ref (priv->fitted);
       priv->context = context != NULL ? g_main_context_ref (context) : NULL;
       priv->io_priority = io_priority;
       priv->reported = 0;
@@ -107,10 +105,9 @@ begin (AprEstimator *self, gboolean reserves, GMainContext *context, int io_prio
       return FALSE;
     }
 
-  if (!was_busy && type != NULL)
+  if (type != NULL)
     type->begin (self);
-  if (!was_busy)
-    apr_estimator_notify_busy (self);
+  apr_estimator_notify_busy (self);
   apr_estimator_notify_progress (self);
   return TRUE;
 }
@@ -248,7 +245,6 @@ apr_estimator_end_update (AprEstimator *self, gboolean commit)
   g_autoptr (GMainContext) context = NULL;
   g_autoptr (GSource) on_its_way = NULL;
   gboolean is_news;
-  gboolean is_idle;
 
   g_mutex_lock (&priv->lock);
   begun = g_steal_pointer (&priv->begun);
@@ -281,11 +277,10 @@ apr_estimator_end_update (AprEstimator *self, gboolean commit)
   g_object_thaw_notify (G_OBJECT (self));
 
   g_mutex_lock (&priv->lock);
-  is_idle = apr_busy_end (&priv->busy);
+  priv->is_updating = FALSE;
   context = g_steal_pointer (&priv->context);
   g_mutex_unlock (&priv->lock);
-  if (is_idle)
-    apr_estimator_notify_busy (self);
+  apr_estimator_notify_busy (self);
 }
 
 gboolean
@@ -314,18 +309,18 @@ apr_estimator_update (AprEstimator *self,
  *
  * Makes the model busy while a caller prepares the data of a fit, such as by reading or copying them.
  *
- * [property@Apr.Estimator:busy] is true and fits fail with %G_IO_ERROR_PENDING, those in the caller's thread too, until
- * [method@Apr.Estimator.release]. Only the fit that [method@Apr.Estimator.admit] lets in can begin before:
+ * [property@Apr.Estimator:busy] is true and other fits fail with %G_IO_ERROR_PENDING until
+ * [method@Apr.Estimator.release]. The caller of the fit calls that just before the fit:
  *
  * ```c
- * apr_estimator_admit (model);
- * apr_estimator_fit_async (model, x, y, NULL, G_PRIORITY_DEFAULT, cancellable, callback, user_data);
+ * g_object_freeze_notify (G_OBJECT (model));
  * apr_estimator_release (model);
+ * apr_estimator_fit_async (model, x, y, NULL, G_PRIORITY_DEFAULT, cancellable, callback, user_data);
+ * g_object_thaw_notify (G_OBJECT (model));
  * ```
  *
- * So no other fit comes between, in no thread. The fit uses the hyper-parameters and the names that the model had when
- * it was reserved. The asynchronous methods of the override for JavaScript, which copy arrays in slices, do all this
- * themselves.
+ * Between the two no other fit can begin, unless in another thread, and nobody sees a model that is not busy. The
+ * asynchronous methods of the override for JavaScript, which copy arrays in slices, do all this themselves.
  *
  * Returns: true, or false with %G_IO_ERROR_PENDING while a fit runs or the model is reserved already
  *
@@ -336,41 +331,15 @@ apr_estimator_reserve (AprEstimator *self, GError **error)
 {
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
 
+  /* No thread updates a reserved model, so a fit in this thread is refused like one in any other. */
   return begin (self, TRUE, NULL, G_PRIORITY_DEFAULT, error);
-}
-
-/**
- * apr_estimator_admit:
- * @self: an estimator that is reserved
- *
- * Lets in the next fit of this thread, although the model is reserved: one by [method@Apr.Estimator.fit] or any other
- * method that makes the model busy, or its asynchronous twin.
- *
- * The caller of [method@Apr.Estimator.reserve] calls it just before the fit. What is let in may also be another call of
- * [method@Apr.Estimator.reserve], such as that of a function that prepares its data itself: the model then is busy
- * until both have released it. Nothing happens if the model is not reserved.
- *
- * Since: 0.1
- */
-void
-apr_estimator_admit (AprEstimator *self)
-{
-  AprEstimatorPrivate *priv;
-
-  g_return_if_fail (APR_IS_ESTIMATOR (self));
-
-  priv = apr_estimator_get_private (self);
-  g_mutex_lock (&priv->lock);
-  apr_busy_admit (&priv->busy);
-  g_mutex_unlock (&priv->lock);
 }
 
 /**
  * apr_estimator_release:
  * @self: an estimator that is reserved
  *
- * Ends what [method@Apr.Estimator.reserve] began, but no fit that runs: after that of an asynchronous call, the model
- * stays busy until it ends. Nothing happens if the model is not reserved.
+ * Ends what [method@Apr.Estimator.reserve] began. Nothing happens if the model is not reserved.
  *
  * Since: 0.1
  */
@@ -378,20 +347,18 @@ void
 apr_estimator_release (AprEstimator *self)
 {
   AprEstimatorPrivate *priv;
-  g_autoptr (AprFitted) begun = NULL;
-  gboolean is_idle;
+  gboolean was_reserved;
 
   g_return_if_fail (APR_IS_ESTIMATOR (self));
 
   priv = apr_estimator_get_private (self);
   g_mutex_lock (&priv->lock);
-  is_idle = apr_busy_release (&priv->busy);
-  if (is_idle)
-    begun = g_steal_pointer (&priv->begun);
+  was_reserved = priv->reserved;
+  priv->reserved = FALSE;
   g_mutex_unlock (&priv->lock);
 
-  if (is_idle)
-    apr_estimator_notify_busy (self);
+  if (was_reserved)
+    apr_estimator_end_update (self, FALSE);
 }
 
 static gboolean
@@ -450,7 +417,7 @@ apr_estimator_report_progress (AprEstimator *self, double fraction)
 
   g_mutex_lock (&priv->lock);
   fraction = fraction > 1 ? 1 : fraction; /* a NaN stays one, which is no news */
-  is_news = priv->busy.is_written && fraction > priv->reported;
+  is_news = priv->is_updating && fraction > priv->reported;
   is_ours =
     priv->context != NULL ? g_main_context_is_owner (priv->context) : priv->updater == g_thread_self ();
   if (is_news)

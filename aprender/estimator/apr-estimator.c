@@ -273,8 +273,7 @@ apr_estimator_class_init (AprEstimatorClass *klass)
   /**
    * AprEstimator:busy: (getter get_busy)
    *
-   * Whether a fit runs, synchronous or not, or the model is reserved for one. Another one would fail with
-   * %G_IO_ERROR_PENDING.
+   * Whether a fit runs, synchronous or not. Another one would fail with %G_IO_ERROR_PENDING.
    *
    * Since: 0.1
    */
@@ -399,7 +398,7 @@ apr_estimator_get_n_targets (AprEstimator *self)
  * apr_estimator_get_busy: (get-property busy)
  * @self: an estimator
  *
- * Tells whether a fit runs, or the model is reserved for one.
+ * Tells whether a fit runs.
  *
  * Returns: whether that is so
  *
@@ -414,7 +413,7 @@ apr_estimator_get_busy (AprEstimator *self)
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), FALSE);
 
   g_mutex_lock (&priv->lock);
-  busy = apr_busy_is_set (&priv->busy);
+  busy = priv->is_updating;
   g_mutex_unlock (&priv->lock);
 
   return busy;

@@ -145,9 +145,6 @@ APR_AVAILABLE_IN_ALL
 gboolean apr_estimator_reserve (AprEstimator *self, GError **error);
 
 APR_AVAILABLE_IN_ALL
-void apr_estimator_admit (AprEstimator *self);
-
-APR_AVAILABLE_IN_ALL
 void apr_estimator_release (AprEstimator *self);
 
 APR_AVAILABLE_IN_ALL

@@ -51,9 +51,10 @@ fit_what_was_prepared (AprEstimator *model, AprTensor *x, AprTensor *y)
 
   if (!apr_estimator_reserve (model, NULL))
     return FALSE;
-  apr_estimator_admit (model);
-  apr_estimator_fit_async (model, x, y, NULL, G_PRIORITY_DEFAULT, cancellable, callback, user_data);
+  g_object_freeze_notify (G_OBJECT (model));
   apr_estimator_release (model);
+  apr_estimator_fit_async (model, x, y, NULL, G_PRIORITY_DEFAULT, cancellable, callback, user_data);
+  g_object_thaw_notify (G_OBJECT (model));
   g_main_loop_run (loop);
 
   return apr_estimator_get_fitted (model);

@@ -264,14 +264,9 @@ declare module 'gi://Apr?version=1.0' {
       readonly progress: number;
       /** For a subclass's fit: from 0 to 1. */
       report_progress(progress: number): void;
-      /**
-       * Makes the model busy while you prepare the data of a fit; fits are refused until release(). Yours uses the
-       * hyper-parameters of now.
-       */
+      /** Makes the model busy while you prepare the data of a fit; others' fits are refused until release(). */
       reserve(): boolean;
-      /** Lets in the next fit although the model is reserved: call it just before your own. */
-      admit(): void;
-      /** Ends what reserve() began, but no fit that runs: call it when your own has begun. */
+      /** Ends what reserve() began: call it just before your own fit. */
       release(): void;
       /** As load(), from any Gio.File. */
       static load_from_file<T extends Estimator>(this: new (...args: any[]) => T, file: Gio.File,

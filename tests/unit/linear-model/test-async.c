@@ -100,6 +100,62 @@ test_second_fit_is_refused (Fixture *fixture, gconstpointer data)
 }
 
 static void
+note_busy_cb (AprEstimator *model, GParamSpec *pspec, GString *seen)
+{
+  g_string_append (seen, apr_estimator_get_busy (model) ? "busy " : "idle ");
+}
+
+static void
+release_cb (AprEstimator *model, GParamSpec *pspec, gpointer user_data)
+{
+  apr_estimator_release (model);
+}
+
+static void
+test_reserve (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GString) seen = g_string_new (NULL);
+  g_autoptr (GAsyncResult) refused = NULL;
+  g_autoptr (GAsyncResult) result = NULL;
+  GError *error = NULL;
+
+  g_signal_connect (fixture->model, "notify::busy", G_CALLBACK (note_busy_cb), seen);
+  g_assert_true (apr_estimator_reserve (fixture->model, &error));
+  g_assert_no_error (error);
+  g_assert_true (apr_estimator_get_busy (fixture->model));
+  g_assert_false (apr_estimator_reserve (fixture->model, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+  g_assert_false (apr_estimator_fit (fixture->model, fixture->x, fixture->y, NULL, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+  begin_fit (fixture, fixture->other_y, &refused);
+  wait_for (&refused);
+  g_assert_false (apr_estimator_fit_finish (fixture->model, refused, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_PENDING);
+  g_clear_error (&error);
+
+  g_object_freeze_notify (G_OBJECT (fixture->model));
+  apr_estimator_release (fixture->model);
+  begin_fit (fixture, fixture->y, &result);
+  g_object_thaw_notify (G_OBJECT (fixture->model));
+  /* It is reserved no longer, and the fit is not ended. */
+  apr_estimator_release (fixture->model);
+  g_assert_true (apr_estimator_get_busy (fixture->model));
+  wait_for (&result);
+  g_assert_true (apr_estimator_fit_finish (fixture->model, result, &error));
+  g_assert_no_error (error);
+  g_assert_cmpstr (seen->str, ==, "busy busy idle ");
+  apr_estimator_release (fixture->model);
+  g_assert_cmpstr (seen->str, ==, "busy busy idle ");
+  g_signal_handlers_disconnect_by_data (fixture->model, seen);
+  g_signal_connect (fixture->model, "notify::busy", G_CALLBACK (release_cb), NULL);
+  g_assert_true (apr_estimator_reserve (fixture->model, &error));
+  g_assert_false (apr_estimator_get_busy (fixture->model));
+  fit (fixture);
+}
+
+static void
 test_model_changes_in_the_caller_context (Fixture *fixture, gconstpointer data)
 {
   g_autoptr (GAsyncResult) result = NULL;
@@ -610,6 +666,7 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   ADD ("second-fit-is-refused", test_second_fit_is_refused);
+  ADD ("reserve", test_reserve);
   ADD ("model-changes-in-the-caller-context", test_model_changes_in_the_caller_context);
   ADD ("results-are-those-of-the-twins", test_results_are_those_of_the_twins);
   ADD ("cross-products", test_cross_products);
