@@ -310,13 +310,17 @@ apr_cross_products_check (AprCrossProducts *self, GError **error)
 gboolean
 apr_cross_products_begin (AprCrossProducts *self, GError **error)
 {
-  if (!apr_cross_products_check (self, error))
-    return FALSE;
-
   if (!g_atomic_int_compare_and_exchange (&self->busy, FALSE, TRUE))
     {
       g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_PENDING,
                            "The cross products are being written to: only one write can be under way");
+      return FALSE;
+    }
+
+  /* Only now no other write frees the sums that this looks at. */
+  if (!apr_cross_products_check (self, error))
+    {
+      apr_cross_products_end (self);
       return FALSE;
     }
 
