@@ -315,7 +315,8 @@ run_cross_predict (AprEstimator *self, AprEstimatorCall *call, GCancellable *can
  *
  * The mean of the scores tells how good the model is, and their standard deviation, divided by the root of their
  * number, how well that is known. Of R² and the explained variance the greatest is the best, of the errors the least.
- * Of several targets a score is the plain mean. R² of a fold with one sample is a NaN.
+ * Of several targets a score is the plain mean. R² of a fold with one sample is a NaN. The weights of the samples
+ * count in the fits, and in the scores; %APR_METRIC_MAX_ERROR takes none.
  *
  * The model stays as it is. While this runs, it is [property@Apr.Estimator:busy] and tells its
  * [property@Apr.Estimator:progress].

@@ -364,9 +364,10 @@ check_state (AprCrossProducts *state, GError **error)
  * Makes folds of samples that have been summed before, such as those of a table that is larger than memory, or of
  * parts of the data on several machines.
  *
- * Samples that are added to the states later do not count. Only linear regressions can be validated with such folds,
- * and only by metrics that follow from sums of squares: %APR_METRIC_R2, %APR_METRIC_EXPLAINED_VARIANCE,
- * %APR_METRIC_MEAN_SQUARED_ERROR and %APR_METRIC_ROOT_MEAN_SQUARED_ERROR.
+ * Samples that are added to the states later do not count. Those without a weight do not either: R² is a NaN where a
+ * state has but one with a weight. Only linear regressions can be validated with such folds, and only by metrics that
+ * follow from sums of squares: %APR_METRIC_R2, %APR_METRIC_EXPLAINED_VARIANCE, %APR_METRIC_MEAN_SQUARED_ERROR and
+ * %APR_METRIC_ROOT_MEAN_SQUARED_ERROR.
  *
  * Returns: (transfer full): the folds, or `NULL` with %APR_ERROR_EMPTY where there are fewer than 2, or one of them has
  *   no samples, %APR_ERROR_SHAPE where their numbers of features or targets differ, or another error of

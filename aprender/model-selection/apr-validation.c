@@ -31,12 +31,12 @@ apr_validation_scores_sums (const AprValidation *self)
 }
 
 static gboolean
-check_weight (AprCrossProducts *state, GError **error)
+check_weight (AprCrossProducts *state, const char *which, GError **error)
 {
   if (apr_cross_products_has_weight (state))
     return TRUE;
 
-  g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero");
+  g_set_error (error, APR_ERROR, APR_ERROR_WEIGHTS, "sample_weight has no value above zero for %s", which);
   return FALSE;
 }
 
@@ -47,7 +47,7 @@ fit_sums (
   g_autoptr (AprCrossProducts) others = apr_cross_products_copy (self->sums->total);
 
   return apr_cross_products_combine (others, self->sums->states[fold], -1, cancellable, error) &&
-         check_weight (others, error) &&
+         check_weight (others, "the samples outside the fold", error) &&
          apr_linear_regression_fit_cross_products (APR_LINEAR_REGRESSION (model), others, cancellable, error);
 }
 
@@ -80,7 +80,7 @@ score_sums (const AprValidation *self,
   g_autofree AprDoubleDouble *values = NULL;
   gsize i;
 
-  if (!check_weight (state, error))
+  if (!check_weight (state, "the samples of the fold", error))
     return FALSE;
 
   scores = apr_memory_new (n, sizeof *scores, "scores", error);

@@ -96,7 +96,8 @@ class Strings(TestCase):
         values = {'Gio.File': Gio.File.new_for_path('/'), 'Gio.InputStream': Gio.MemoryInputStream.new(), 'Buffer': b'',
                   'Tensor': Apr.Tensor([1.0]), 'DType | str': 'f32', 'Sequence[int]': [1], 'Target': [1.0], 'Data': [[1.0]],
                   'ArrowStream': Stream(), 'Mapping[str, object]': {}, 'Metric | str': 'r2', 'Multioutput | str': 'raw_values',
-                  'Precision | str': 'exact', 'list[str]': ['a'], 'str': 'a', 'int': 1, 'Path': '/a'}
+                  'Precision | str': 'exact', 'list[str]': ['a'], 'str': 'a', 'int': 1, 'Path': '/a',
+                  'Folds': Apr.Folds([[1.0], [2.0]], [1.0, 2.0], folds=2)}
         return values.get(next((known for known in values if type_.startswith(known)), None))
 
     def test_functions(self):

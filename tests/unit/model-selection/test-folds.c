@@ -277,10 +277,12 @@ test_bad_samples (Fixture *fixture, gconstpointer data)
 
   light_folds = folds_with_labels (fixture->x, fixture->y, light_weights, N_ROWS, labels);
   assert_fails (apr_estimator_cross_validate (fixture->model, light_folds, APR_METRIC_R2, NULL, &failure),
-                APR_ERROR_WEIGHTS, "Fold 0 (counted from 0): sample_weight");
+                APR_ERROR_WEIGHTS,
+                "Fold 0 (counted from 0): sample_weight has no value above zero for the samples of the fold");
   single_folds = folds_with_labels (fixture->x, fixture->y, single_weight, N_ROWS, labels);
   assert_fails (apr_estimator_cross_validate (fixture->model, single_folds, APR_METRIC_R2, NULL, &failure),
-                APR_ERROR_WEIGHTS, "Fold 0 (counted from 0): sample_weight");
+                APR_ERROR_WEIGHTS,
+                "Fold 0 (counted from 0): sample_weight has no value above zero for the samples outside");
 }
 
 static void
