@@ -151,7 +151,6 @@ append_rank (GString *text, const Description *self, gsize width)
 static char *
 to_text (const Description *self, guint64 n_samples, AprTensor *scores)
 {
-  g_autofree char *samples = g_strdup_printf ("%" G_GUINT64_FORMAT, n_samples);
   g_auto (GStrv) labels = g_new0 (char *, self->n_features + 1);
   GString *text = g_string_new (NULL);
   gsize width = strlen ("coefficients");
@@ -166,7 +165,12 @@ to_text (const Description *self, guint64 n_samples, AprTensor *scores)
       width = MAX (width, MIN (apr_tool_get_width (labels[i]), APR_TOOL_MAX_NAME_WIDTH));
     }
 
-  append_text (text, "samples", width, samples);
+  if (scores != NULL)
+    {
+      g_autofree char *samples = g_strdup_printf ("%" G_GUINT64_FORMAT, n_samples);
+
+      append_text (text, "samples", width, samples);
+    }
   append_rank (text, self, width);
   for (target = 0; target < self->n_targets; target++)
     {
@@ -179,7 +183,8 @@ to_text (const Description *self, guint64 n_samples, AprTensor *scores)
         append_number (text, labels[i], width, get_coefficient (self, target, i), self->dtype);
       append_number (text, "intercept", width, apr_tensor_get_double (self->intercept, target, NULL),
                      self->dtype);
-      append_number (text, "R²", width, apr_tensor_get_double (scores, target, NULL), APR_DTYPE_F64);
+      if (scores != NULL)
+        append_number (text, "R²", width, apr_tensor_get_double (scores, target, NULL), APR_DTYPE_F64);
     }
 
   return g_string_free (text, FALSE);
@@ -193,11 +198,13 @@ to_json (const Description *self, guint64 n_samples, AprTensor *scores)
   gsize i;
 
   json_builder_begin_object (builder);
-  apr_tool_json_add_count (builder, "samples", n_samples);
+  if (scores != NULL)
+    apr_tool_json_add_count (builder, "samples", n_samples);
   if (apr_linear_regression_get_rank (self->model) >= 0)
     apr_tool_json_add_count (builder, "rank", (guint64) apr_linear_regression_get_rank (self->model));
-  apr_tool_json_add_number (builder, "prediction_rounding",
-                            apr_linear_regression_get_prediction_rounding (self->model));
+  if (scores != NULL)
+    apr_tool_json_add_number (builder, "prediction_rounding",
+                              apr_linear_regression_get_prediction_rounding (self->model));
   apr_tool_json_add_text (builder, "dtype", apr_dtype_to_string (self->dtype));
   apr_tool_json_add_texts (builder, "features", (const char *const *) self->features);
   json_builder_set_member_name (builder, "targets");
@@ -214,7 +221,8 @@ to_json (const Description *self, guint64 n_samples, AprTensor *scores)
       json_builder_end_array (builder);
       json_builder_set_member_name (builder, "intercept");
       apr_tool_json_add_value (builder, apr_tensor_get_double (self->intercept, target, NULL), self->dtype);
-      apr_tool_json_add_number (builder, "r_squared", apr_tensor_get_double (scores, target, NULL));
+      if (scores != NULL)
+        apr_tool_json_add_number (builder, "r_squared", apr_tensor_get_double (scores, target, NULL));
       json_builder_end_object (builder);
     }
   json_builder_end_array (builder);

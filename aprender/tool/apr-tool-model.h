@@ -16,7 +16,7 @@ gboolean apr_tool_check_output (const char *command, const char *output, AprTool
 gboolean apr_tool_save_model (AprEstimator *model, const char *path, GError **error);
 
 /* What a fit has found, for people or as JSON. @targets is %NULL where their names are not known; @scores has R² for
- * each target. */
+ * each target, and is %NULL where only the model is known, not what it was fitted to. */
 char *apr_tool_describe_model (AprLinearRegression *model,
                                const char *const *targets,
                                guint64 n_samples,

@@ -336,28 +336,18 @@ add_statistics (JsonBuilder *builder,
   json_builder_end_object (builder);
 }
 
-static AprToolStatus
-run (char **arguments, gpointer data)
+static char *
+describe_statistics (AprLinearRegression *model,
+                     const char *const *targets,
+                     const SummaryOptions *options,
+                     GError **error)
 {
-  const SummaryOptions *options = data;
-  g_autoptr (AprLinearRegression) model = NULL;
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   g_autoptr (GString) text = g_string_new (NULL);
-  g_autoptr (GError) error = NULL;
   gboolean coloured = is_coloured ();
-  g_autofree char *name = g_filename_display_name (arguments[0]);
-  g_auto (GStrv) targets = NULL;
-  gsize n_targets;
+  gsize n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (model));
   gsize i;
 
-  if (options->covariance && !options->json)
-    return apr_tool_usage_error ("summary", "--covariance needs --json");
-
-  model = apr_linear_regression_load (arguments[0], &error);
-  if (model == NULL || !apr_tool_check_sums (model, name, &error))
-    return apr_tool_fail (error);
-  n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (model));
-  targets = apr_estimator_get_target_names (APR_ESTIMATOR (model));
   json_builder_begin_object (builder);
   if (apr_linear_regression_get_rank (model) >= 0)
     apr_tool_json_add_count (builder, "rank", (guint64) apr_linear_regression_get_rank (model));
@@ -365,15 +355,11 @@ run (char **arguments, gpointer data)
   json_builder_begin_array (builder);
   for (i = 0; i < n_targets; i++)
     {
-      g_autoptr (AprRegressionStatistics) statistics =
-        apr_linear_regression_get_statistics (model, i, &error);
+      g_autoptr (AprRegressionStatistics) statistics = apr_linear_regression_get_statistics (model, i, error);
       const char *target = targets != NULL ? targets[i] : NULL;
 
       if (statistics == NULL)
-        {
-          g_prefix_error (&error, "%s: ", name);
-          return apr_tool_fail (error);
-        }
+        return NULL;
       add_statistics (builder, statistics, target, options);
       if (n_targets > 1)
         append_heading (text, target, i);
@@ -382,14 +368,42 @@ run (char **arguments, gpointer data)
   json_builder_end_array (builder);
   json_builder_end_object (builder);
 
-  if (options->json)
-    {
-      g_autofree char *json = apr_tool_json_to_string (builder, FALSE);
+  return options->json ? apr_tool_json_to_string (builder, FALSE)
+                       : g_string_free (g_steal_pointer (&text), FALSE);
+}
 
-      fputs (json, stdout);
-    }
+static AprToolStatus
+run (char **arguments, gpointer data)
+{
+  const SummaryOptions *options = data;
+  g_autoptr (AprLinearRegression) model = NULL;
+  g_autoptr (AprCrossProducts) sums = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *name = g_filename_display_name (arguments[0]);
+  g_autofree char *text = NULL;
+  g_auto (GStrv) targets = NULL;
+
+  if (options->covariance && !options->json)
+    return apr_tool_usage_error ("summary", "--covariance needs --json");
+
+  model = apr_linear_regression_load (arguments[0], &error);
+  if (model == NULL || (options->covariance && !apr_tool_check_sums (model, name, &error)))
+    return apr_tool_fail (error);
+  targets = apr_estimator_get_target_names (APR_ESTIMATOR (model));
+  sums = apr_linear_regression_get_cross_products (model);
+  if (sums == NULL)
+    text = apr_tool_describe_model (model, (const char *const *) targets, 0, NULL, options->json);
   else
-    fputs (text->str, stdout);
+    text = describe_statistics (model, (const char *const *) targets, options, &error);
+  if (text == NULL)
+    {
+      g_prefix_error (&error, "%s: ", name);
+      return apr_tool_fail (error);
+    }
+
+  fputs (text, stdout);
+  if (sums == NULL && !options->json)
+    puts ("\nFor statistics, fit with --keep-state.");
 
   return APR_TOOL_OK;
 }
@@ -403,14 +417,14 @@ static const AprToolOption options_of_summary[] = {
 
 const AprToolCommand apr_tool_summary = {
   .name = "summary",
-  .title = "Show the statistics of a model that was fitted with --keep-state",
+  .title = "Show the statistics of a model, or its coefficients",
   .summary =
     "Shows the statistics of a linear regression as R prints them: estimates, standard errors, t-values,\n"
     "p-values, R² and so on. --json has more, such as confidence intervals and variance inflation factors.",
   .parameters = { "MODEL.safetensors" },
   .options = options_of_summary,
   .size = sizeof (SummaryOptions),
-  .notes = "The model must have been fitted with --keep-state.\n"
+  .notes = "Of a model that was fitted without --keep-state, only the coefficients are known.\n"
            "In JSON, a number that is infinite or not defined is null.",
   .example = "aprender summary rents.safetensors",
   .run = run,

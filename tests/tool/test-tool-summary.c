@@ -323,19 +323,91 @@ test_not_finite (void)
                   "F-statistic:   NaN on 1 and 0 DF,  p-value: NA\n");
 }
 
+/* The file of a linear regression as other programs write it: y0 = x0/10 - 2 x1 + 5, y1 = 3 x1. */
+static void
+write_foreign_model (void)
+{
+  const double coefficients[] = { 0.1, -2, 0, 3 };
+  const double intercept[] = { 5, 0 };
+  const gsize shape[] = { 2, 2 };
+  g_autoptr (AprTensor) first = apr_tensor_new_from_doubles (coefficients, 4, shape, 2, NULL);
+  g_autoptr (AprTensor) second = apr_tensor_new_from_doubles (intercept, 2, shape, 1, NULL);
+  g_autoptr (AprSafetensorsWriter) writer = apr_safetensors_writer_new ();
+  g_autofree char *path = tool_get_path ("foreign.safetensors");
+
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "coefficients", first, NULL));
+  g_assert_true (apr_safetensors_writer_add_tensor (writer, "intercept", second, NULL));
+  g_assert_true (apr_safetensors_writer_write_to_path (writer, path, NULL));
+}
+
 static void
 test_without_state (void)
 {
-  g_autofree char *model = tool_get_path ("plain.safetensors");
-  g_autofree char *fit = g_strdup_printf ("fit - --target y --dtype f32 -o %s", model);
-  g_autofree char *arguments = g_strdup_printf ("summary %s", model);
-  g_autofree char *message =
-    g_strdup_printf ("%s: the file has no sums of the data: fit it with --keep-state", model);
-  g_autoptr (Run) fitted = tool_run_with (fit, table, -1, NULL);
+  g_autoptr (Run) fitted = tool_run_with ("fit - -t y --dtype f32 -o m.safetensors",
+                                          "height,\"a\x1b\",y\n0,0,0.1\n1,0,0.3\n0,1,-0.9\n", -1, NULL);
+  g_autoptr (Run) run = tool_run ("summary m.safetensors");
+  g_autoptr (Run) foreign_run = NULL;
+
+  g_test_summary ("By hand: all digits of the coefficients, of a fit to 1/10 + height/5 - a in F32.");
 
   g_assert_cmpint (fitted->status, ==, 0);
+  g_assert_cmpstr (run->messages, ==, "");
+  g_assert_cmpint (run->status, ==, 0);
+  g_assert_cmpstr (run->output, ==,
+                   "target         y\n"
+                   "coefficients\n"
+                   "  height       0.2\n"
+                   "  a\\u001b     -1\n"
+                   "intercept      0.1\n"
+                   "\n"
+                   "For statistics, fit with --keep-state.\n");
+
+  write_foreign_model ();
+  foreign_run = tool_run ("summary foreign.safetensors");
+  g_assert_cmpint (foreign_run->status, ==, 0);
+  g_assert_cmpstr (foreign_run->output, ==,
+                   "target         y0\n"
+                   "coefficients\n"
+                   "  x0           0.1\n"
+                   "  x1          -2\n"
+                   "intercept      5\n"
+                   "target         y1\n"
+                   "coefficients\n"
+                   "  x0           0\n"
+                   "  x1           3\n"
+                   "intercept      0\n"
+                   "\n"
+                   "For statistics, fit with --keep-state.\n");
+}
+
+static void
+test_json_without_state (void)
+{
+  g_autoptr (Run) run = NULL;
+  g_autoptr (JsonNode) node = NULL;
+  g_autoptr (JsonNode) expected =
+    json_from_string ("{\"dtype\": \"F64\", \"features\": [\"x0\", \"x1\"], \"targets\": ["
+                      "{\"target\": \"y0\", \"coefficients\": [0.1, -2], \"intercept\": 5},"
+                      "{\"target\": \"y1\", \"coefficients\": [0, 3], \"intercept\": 0}]}",
+                      NULL);
+
+  g_test_summary ("A file without sums has neither the number of samples nor statistics.");
+
+  write_foreign_model ();
+  run = tool_run ("summary foreign.safetensors --json");
+  g_assert_cmpint (run->status, ==, 0);
+  node = json_from_string (run->output, NULL);
+  g_assert_nonnull (node);
+  g_assert_true (json_node_equal (node, expected));
+}
+
+static void
+test_failures (void)
+{
+  write_foreign_model ();
   tool_assert_fails ("summary /nonexistent", NULL, 0, "/nonexistent: No such file or directory");
-  tool_assert_fails (arguments, NULL, 0, message);
+  tool_assert_fails ("summary foreign.safetensors --json --covariance", NULL, 0,
+                     "foreign.safetensors: the file has no sums of the data: fit it with --keep-state");
 }
 
 static void
@@ -353,6 +425,8 @@ add_tests (void)
   g_test_add_func ("/tool/summary/dependent", test_dependent);
   g_test_add_func ("/tool/summary/not-finite", test_not_finite);
   g_test_add_func ("/tool/summary/without-state", test_without_state);
+  g_test_add_func ("/tool/summary/json-without-state", test_json_without_state);
+  g_test_add_func ("/tool/summary/failures", test_failures);
 }
 
 int
