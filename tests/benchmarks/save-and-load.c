@@ -114,5 +114,6 @@ main (void)
     ok = measure (model, memory, "without it (in memory)", FALSE) && ok;
   else
     printf ("# %s is not there: nothing to tell what a save takes without the disk's flush\n", memory);
+  printf ("medians of loads, and of saves that do not wait, bar 1 ms: %s\n", ok ? "met" : "missed");
   return ok ? 0 : 1;
 }
