@@ -108,7 +108,7 @@ def main():
     if sys.argv[1] == 'run':
         run(*sys.argv[2:])
         return
-    n_rows = int(float(sys.argv[2]) * 1e6) if len(sys.argv) > 2 else 4_000_000
+    n_rows = int(float(sys.argv[2]) * 1e6) if len(sys.argv) > 2 else 2_000_000
     print(f'aprender {sys.argv[1]}, {rounds.machine()}, load {os.getloadavg()[0]:.1f}', flush=True)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'rows.parquet')
