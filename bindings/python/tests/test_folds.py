@@ -4,6 +4,8 @@
 
 import asyncio
 import copy
+import datetime
+import decimal
 import inspect
 import math
 import pickle
@@ -92,7 +94,8 @@ class Folds(TestCase):
         model = Apr.LinearRegression()
         expected = [[-6, -2, 2, 3], [22.5, 4.5]]
         for labels in (['a', 'a', 'b', 'b'], ('b', 'b', 'c', 'c'), [7, 7, 9, 9], [False, False, True, True], range(0, 4),
-                       [('a', -1), ('a', -1), ('a', 2), ('a', 2)], [.25, .25, 1.5, 1.5]):
+                       [('a', -1), ('a', -1), ('a', 2), ('a', 2)], [.25, .25, 1.5, 1.5],
+                       [datetime.timedelta(-1)] * 2 + [datetime.timedelta(1)] * 2):
             folds = Apr.Folds(X, Y, folds=labels)
             self.assertEqual((folds.labels, type(folds.labels)), (list(labels), list))
             if len(folds) == 2:
@@ -100,7 +103,8 @@ class Folds(TestCase):
                                  expected)
         last_first = Apr.Folds(X, Y, folds=['z', 'z', 'a', 'a'])
         self.assertEqual(to_list(model.cross_validate(last_first, 'mean_squared_error')), [4.5, 22.5])
-        for labels in ([-1, -1, 0, 0], [-2, -9, 5, 5], [-.5, -1., 0., 0.], [-1, -1, True, True]):
+        for labels in ([-1, -1, 0, 0], [-2, -9, 5, 5], [-.5, -1., 0., 0.], [-1, -1, True, True],
+                       [decimal.Decimal(-1), decimal.Decimal('-0.5'), decimal.Decimal(0), decimal.Decimal(0)]):
             folds = Apr.Folds(X, Y, folds=labels)
             self.assertEqual((len(folds), folds.labels), (1, labels))
             predicted = to_list(model.cross_predict(folds))
@@ -114,13 +118,15 @@ class Folds(TestCase):
     def test_arrays(self):
         model = Apr.LinearRegression()
         for labels in (numpy.array(['a', 'a', 'b', 'b']), numpy.array(['a', 'a', 'b', 'b'], object), numpy.array([3, 3, 4, 4], 'u1'),
-                       numpy.array([.5, .5, 2, 2], 'f4'), numpy.array(['2026-01-01'] * 2 + ['2026-01-02'] * 2, 'M8[D]')):
+                       numpy.array([.5, .5, 2, 2], 'f4'), numpy.array(['2026-01-01'] * 2 + ['2026-01-02'] * 2, 'M8[D]'),
+                       numpy.array([-2, -2, -1, -1], 'm8[D]')):
             folds = Apr.Folds(numpy.array(X), numpy.array(Y), folds=labels)
             numpy.testing.assert_array_equal(folds.labels, labels)
             self.assertEqual(folds.labels.dtype, labels.dtype)
             self.assertEqual(to_list(model.cross_predict(folds)), [-6, -2, 2, 3])
-        folds = Apr.Folds(X, Y, folds=numpy.array([-1., -1, 0, 0]))
-        self.assertEqual((len(folds), folds.labels.tolist()), (1, [-1, -1, 0, 0]))
+        for labels in numpy.array([-1., -1, 0, 0]), numpy.array([decimal.Decimal(i) for i in (-1, -1, 0, 0)], object):
+            folds = Apr.Folds(X, Y, folds=labels)
+            self.assertEqual((len(folds), folds.labels.tolist()), (1, [-1, -1, 0, 0]))
         self.assertEqual(len(Apr.Folds(X, Y, folds=numpy.int64(2))), 2)
         for dtype in 'f4', 'f8':
             predicted = model.cross_predict(Apr.Folds(numpy.array(X, dtype), numpy.array(Y, dtype), folds=2))

@@ -445,6 +445,18 @@ class Folds(TestCase):
             self.assertEqual(list(ours.labels), self.COLUMNS['city'])
             self.assertEqual(model.cross_predict(ours).shape, (6, 2))
 
+    def test_negative_labels(self):
+        """Decimals below 0 are of rows in no fold, but durations are labels."""
+        days = numpy.array([-2, -2, -1, -1], 'm8[s]')
+        frame = pandas.DataFrame({'a': [1., 2, 4, 5], 'y': [1., 2, 3, 5]}).assign(decimal=[decimal.Decimal(number) for number in ('-1', '-0.5', '0', '0')], days=days)
+        table = pyarrow.table(frame)
+        for labels, n_folds in ((frame.decimal, 1), (table['decimal'], 1), (polars.from_arrow(table)['decimal'], 1),
+                                (frame.days, 2), (days, 2), (list(days), 2), (polars.from_arrow(table)['days'], 2)):
+            folds = Apr.Folds(frame[['a']], frame.y, folds=labels)
+            self.assertEqual((len(folds), list(folds.labels)), (n_folds, list(numpy.asarray(labels))))
+        X = duckdb.sql('SELECT a, y, decimal::DECIMAL(9, 1) AS decimal FROM frame')
+        self.assertEqual(len(Apr.Folds(X, 'y', folds='decimal')), 1)
+
     def test_data(self):
         """Whatever fit() takes."""
         model, frame = Apr.LinearRegression(), pandas.DataFrame(self.COLUMNS)[['area', 'floor', 'price']]

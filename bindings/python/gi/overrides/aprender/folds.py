@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 import numbers
 import operator
@@ -47,9 +48,15 @@ def _are_sums(value):
     return isinstance(value, (list, tuple)) and len(value) > 0 and all(isinstance(item, Apr.CrossProducts) for item in value)
 
 
+def _is_negative(label):
+    # Durations of numpy are integers of its, but no numbers.
+    is_duration = getattr(getattr(label, 'dtype', None), 'kind', '') == 'm'
+    return isinstance(label, (numbers.Real, decimal.Decimal)) and not is_duration and label < 0
+
+
 def _count_outside(labels):
     """How many of the distinct labels, in order, are negative numbers, as those of samples in no fold are."""
-    are_outside = (isinstance(label, numbers.Real) and label < 0 for label in labels)
+    are_outside = map(_is_negative, labels)
     return next((i for i, is_outside in enumerate(are_outside) if not is_outside), len(labels))
 
 
