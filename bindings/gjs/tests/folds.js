@@ -321,6 +321,32 @@ test('errors-of-virtual-functions', async () => {
     assertRejects(model.cross_predict_async(folds), Apr.Error, Apr.Error.FAILED, 'for 5 samples'));
 });
 
+// C knows no labels but numbers.
+test('errors-name-the-label', async () => {
+  const samples = [[1], [2], [3], [4]];
+  const model = new Apr.LinearRegression();
+  for (const [labels, name] of [[['control', 'control', 'treated', 'treated'], ', label control'],
+    [[-1, 5, 7, 7], ', label 5'], [Float64Array.of(-1, 2.5, 3, 3), ', label 2.5'], [Int8Array.of(-1, 5, 7, 7), ', label 5'],
+    [[-1, 0, 7, 7], ''], [[-1n, 0n, 7n, 7n], ''], [[false, false, true, true], '']]) {
+    const folds = Apr.Folds.new_from_labels(samples, [1, 2, 3, 5], [0, 1, 0, 0], labels);
+    for (const method of ['cross_validate', 'cross_validate_async', 'cross_predict', 'cross_predict_async']) {
+      await assertRejects((async () => model[method](folds))(), Apr.Error, Apr.Error.WEIGHTS,
+        `Fold 0 (counted from 0)${name}: sample_weight has no`);
+    }
+  }
+  const folds = Apr.Folds.new_from_labels(X, y, null, cities);
+  let nFits = 0;
+  await act(name => {
+    if (name === 'fit' && ++nFits % 2 === 0)
+      throw new RangeError('a plain error');
+  }, async () => {
+    for (const method of ['cross_validate', 'cross_validate_async', 'cross_predict', 'cross_predict_async']) {
+      await assertRejects((async () => new Mean()[method](folds))(), RangeError, null,
+        'Fold 1 (counted from 0), label Oslo: a plain error');
+    }
+  });
+});
+
 // Each fold's model is new: its constructor has to do without arguments.
 test('constructor-with-arguments', async () => {
   const Needy = GObject.registerClass({GTypeName: 'TestNeedy'}, class Needy extends Mean {

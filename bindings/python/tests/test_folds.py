@@ -259,6 +259,18 @@ class Folds(TestCase):
                 self.assertFails(Apr.Error.NOT_FINITE, '^X has a NaN at row 2, column 0', call, wrong)
         self.assertFails(Apr.Error.WEIGHTS, '^Fold 0 .*no value above zero', model.cross_validate,
                          Apr.Folds(X, Y, [0, 0, 1, 1], folds=2))
+        days = [datetime.date(2026, 1, 1)] * 2 + [datetime.date(2026, 1, 2)] * 2
+        for labels, name in ((['control', 'control', 'treated', 'treated'], ', label control'), ([-1, 0, 1, 1], ''),
+                             ([5, 5, 7, 7], ', label 5'), ([-1, 2.5, 7.5, 7.5], ', label 2.5'), ([False, False, True, True], ''),
+                             ([('a', 1), ('a', 1), ('a', 2), ('a', 2)], r', label \(a, 1\)'), (days, ', label 2026-01-01')):
+            arrays = [labels] if numpy is None or isinstance(labels[0], tuple) else [labels, numpy.array(labels)]
+            for folds in arrays:
+                wrong = Apr.Folds(X, Y, [0, 1, 0, 0], folds=folds)
+                for call in (model.cross_validate, model.cross_predict, lambda folds: asyncio.run(model.cross_validate_async(folds)),
+                             lambda folds: asyncio.run(model.cross_predict_async(folds))):
+                    self.assertFails(Apr.Error.WEIGHTS, rf'^Fold 0 \(counted from 0\){name}: .*no value above zero', call, wrong)
+        self.assertFails(Apr.Error.WEIGHTS, r'^Fold 1 \(counted from 0\), label treated: ', model.cross_predict,
+                         Apr.Folds(X, Y, [0, 0, 1, 1], folds=['control', 'control', 'treated', 'treated']))
         self.assertFails(Apr.Error.SHAPE, 'X has 4 samples, but y has 3', Apr.Folds, X, Y[:3], folds=2)
         self.assertFails(Apr.Error.SHAPE, 'sample_weight has 3', Apr.Folds, X, Y, [1, 1, 1], folds=2)
         with self.assertWarnsRegex(UserWarning, 'R.2 score is not well-defined') as caught:

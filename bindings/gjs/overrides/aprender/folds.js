@@ -6,6 +6,8 @@
 const {GLib} = imports.gi;
 
 const PRIORITY = GLib.PRIORITY_DEFAULT;
+// Where folds keep the label of each.
+const FOLD_LABELS = Symbol('labels');
 
 function extend(Apr, functions) {
   const {CrossProducts, Estimator, Folds, Metric, Tensor} = Apr;
@@ -38,10 +40,12 @@ function extend(Apr, functions) {
     make(createShuffled, X, y, sampleWeight, readCount(nFolds, 'n_folds'), readCount(seed, 'seed'));
 
   Folds.new_from_labels = (X, y, sampleWeight, labels) => {
-    const {tensor, values} = numberLabels(labels, 'labels');
+    const {tensor, values, distinct, nNegative} = numberLabels(labels, 'labels');
     const folds = make(createFromLabels, X, y, sampleWeight, tensor);
-    if (values !== undefined)
+    if (values !== undefined) {
       Object.defineProperty(folds, 'labels', {value: values, enumerable: true});
+      Object.defineProperty(folds, FOLD_LABELS, {value: distinct.slice(nNegative)});
+    }
     return folds;
   };
 
@@ -66,23 +70,53 @@ function extend(Apr, functions) {
     return `[Apr.Folds: ${count(this.n_folds, 'fold')}${nSamples > 0 ? `, ${count(nSamples, 'sample')}` : ''}]`;
   };
 
+  // Says which label a fold has that C knows by its number, where that is not the label.
+  function explain(error, folds) {
+    const [prefix, fold] = error?.message?.match?.(/^Fold (\d+) \(counted from 0\)(?=: )/) ?? [];
+    const label = folds[FOLD_LABELS]?.[fold];
+    if (label === undefined || typeof label !== 'string' && Number(label) === Number(fold))
+      return error;
+    const message = `${prefix}, label ${label}${error.message.slice(prefix.length)}`;
+    if (error instanceof GLib.Error)
+      return new GLib.Error(error.domain, error.code, message);
+    error.message = message;
+    return error;
+  }
+
+  function call(folds, compute) {
+    try {
+      return toShapedArray(compute(), true);
+    } catch (error) {
+      throw explain(error, folds);
+    }
+  }
+
+  async function callAsync(folds, compute) {
+    try {
+      return toShapedArray(await compute(), true);
+    } catch (error) {
+      throw explain(error, folds);
+    }
+  }
+
   const {cross_validate: crossValidate, cross_predict: crossPredict} = Estimator.prototype;
   Estimator.prototype.cross_validate = function (folds, metric = Metric.R2, cancellable = null) {
-    return toShapedArray(crossValidate.call(this, folds, toEnum(Metric, metric, 'metric'), cancellable), true);
+    const type = toEnum(Metric, metric, 'metric');
+    return call(folds, () => crossValidate.call(this, folds, type, cancellable));
   };
 
   Estimator.prototype.cross_predict = function (folds, cancellable = null) {
-    return toShapedArray(crossPredict.call(this, folds, cancellable), true);
+    return call(folds, () => crossPredict.call(this, folds, cancellable));
   };
 
   const crossValidateAsync = promisify(Estimator.prototype, 'cross_validate');
   Estimator.prototype.cross_validate_async = async function (folds, metric = Metric.R2, cancellable = null) {
     const type = toEnum(Metric, metric, 'metric');
-    return toShapedArray(await crossValidateAsync.call(this, folds, type, PRIORITY, cancellable), true);
+    return callAsync(folds, () => crossValidateAsync.call(this, folds, type, PRIORITY, cancellable));
   };
 
   const crossPredictAsync = promisify(Estimator.prototype, 'cross_predict');
   Estimator.prototype.cross_predict_async = async function (folds, cancellable = null) {
-    return toShapedArray(await crossPredictAsync.call(this, folds, PRIORITY, cancellable), true);
+    return callAsync(folds, () => crossPredictAsync.call(this, folds, PRIORITY, cancellable));
   };
 }

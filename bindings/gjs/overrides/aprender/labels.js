@@ -12,7 +12,7 @@ function getFunctions(Apr, functions) {
   }
 
   // A tensor of whole numbers in the order of the labels, negative where these are; and, but where it is of the labels
-  // themselves, these: those of all samples, and each once.
+  // themselves, these: those of all samples, and each once, of which so many are negative.
   function numberLabels(labels, name) {
     if (labels instanceof Tensor)
       return {tensor: labels};
@@ -27,7 +27,7 @@ function getFunctions(Apr, functions) {
     const distinct = [...new Set(values)].sort(compare);
     const nNegative = distinct.filter(value => typeof value !== 'string' && value < 0).length;
     const numbers = new Map(distinct.map((label, i) => [label, i - nNegative]));
-    return {values, distinct, tensor: toTensor(Int32Array.from(values, value => numbers.get(value)), name)};
+    return {values, distinct, nNegative, tensor: toTensor(Int32Array.from(values, value => numbers.get(value)), name)};
   }
 
   return {numberLabels};

@@ -48,15 +48,15 @@ def _are_sums(value):
     return isinstance(value, (list, tuple)) and len(value) > 0 and all(isinstance(item, Apr.CrossProducts) for item in value)
 
 
-def _is_negative(label):
+def _is_number(label):
     # Durations of numpy are integers of its, but no numbers.
     is_duration = getattr(getattr(label, 'dtype', None), 'kind', '') == 'm'
-    return isinstance(label, (numbers.Real, decimal.Decimal)) and not is_duration and label < 0
+    return isinstance(label, (numbers.Real, decimal.Decimal)) and not is_duration
 
 
 def _count_outside(labels):
     """How many of the distinct labels, in order, are negative numbers, as those of samples in no fold are."""
-    are_outside = map(_is_negative, labels)
+    are_outside = (_is_number(label) and label < 0 for label in labels)
     return next((i for i, is_outside in enumerate(are_outside) if not is_outside), len(labels))
 
 
@@ -180,9 +180,26 @@ def _check(model, folds, name):
                             f'do_{own}() instead, or call scikit-learn’s {name.replace("cross_predict", "cross_val_predict")}()')
 
 
+def _format_label(label):
+    return f'({", ".join(map(str, label))})' if isinstance(label, tuple) else str(label)
+
+
+def _name_fold(text, folds):
+    """Says which label a fold has that C knows by its number, where that is not the label."""
+    match = re.match(r'Fold (\d+) \(counted from 0\)(?=: |$)', text)
+    distinct = vars(folds).get('_distinct')
+    if match is None or distinct is None:
+        return text
+    fold = int(match.group(1))
+    label = distinct[fold + vars(folds)['_n_outside']]
+    return text if _is_number(label) and label == fold else f'{match.group()}, label {_format_label(label)}{text[match.end():]}'
+
+
 def _explain(error, folds):
     samples = vars(folds).get('_samples')
-    return error if samples is None else explain(error, samples)
+    error = error if samples is None else explain(error, samples)
+    message = _name_fold(error.message, folds)
+    return error if message == error.message else make(message, error.domain, error.code)
 
 
 def _count_products(model, folds):
