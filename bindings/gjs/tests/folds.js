@@ -229,12 +229,16 @@ test('what-is-refused', async () => {
     assertThrows(() => model.cross_validate(folds, metric), TypeError, null, 'metric must be one of “r2”');
     await assertRejects(model.cross_validate_async(folds, metric), TypeError, null, 'metric must be one of “r2”');
   }
-  for (const wrong of [undefined, null, 5, model]) {
-    assertThrows(() => model.cross_validate(wrong), Error);
-    assertThrows(() => model.cross_predict(wrong), Error);
-    await assertRejects(model.cross_validate_async(wrong), Error);
-    await assertRejects(model.cross_predict_async(wrong), Error);
+  for (const [wrong, what] of [[undefined, 'undefined'], [null, 'null'], [5, '5'], [X, 'an array'], ['r2', 'the string “r2”'],
+    [model, 'an Apr_LinearRegression'], [Folds, 'a Function']]) {
+    const message = `folds must be an Apr.Folds, as Apr.Folds.new(X, y, null, 5) makes them, not ${what}`;
+    assertThrows(() => model.cross_validate(wrong), TypeError, null, message);
+    assertThrows(() => model.cross_validate(wrong, 'r3'), TypeError, null, message);
+    assertThrows(() => model.cross_predict(wrong), TypeError, null, message);
+    await assertRejects(model.cross_validate_async(wrong, 'r3'), TypeError, null, message);
+    await assertRejects(model.cross_predict_async(wrong), TypeError, null, message);
   }
+  assertThrows(() => model.cross_validate(X, y), TypeError, null, 'not an array');
   assertThrows(() => model.cross_predict_async(folds, null, () => {}), TypeError, null, 'at most 2 arguments');
   assertThrows(() => model.cross_validate_async(folds, 'r2', null, () => {}), TypeError, null, 'at most 3 arguments');
   assertThrows(() => model.cross_validate(Folds.new_from_labels(X, y, X.map((_, i) => i % 2), X.map((_, i) => i % 2))),

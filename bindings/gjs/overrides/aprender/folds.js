@@ -83,6 +83,14 @@ function extend(Apr, functions) {
     return error;
   }
 
+  // GJS would blame another argument, or none.
+  function checkFolds(folds) {
+    if (!(folds instanceof Folds)) {
+      throw new TypeError('folds must be an Apr.Folds, as Apr.Folds.new(X, y, null, 5) makes them, not ' +
+        describe(folds));
+    }
+  }
+
   function call(folds, compute) {
     try {
       return toShapedArray(compute(), true);
@@ -101,22 +109,26 @@ function extend(Apr, functions) {
 
   const {cross_validate: crossValidate, cross_predict: crossPredict} = Estimator.prototype;
   Estimator.prototype.cross_validate = function (folds, metric = Metric.R2, cancellable = null) {
+    checkFolds(folds);
     const type = toEnum(Metric, metric, 'metric');
     return call(folds, () => crossValidate.call(this, folds, type, cancellable));
   };
 
   Estimator.prototype.cross_predict = function (folds, cancellable = null) {
+    checkFolds(folds);
     return call(folds, () => crossPredict.call(this, folds, cancellable));
   };
 
   const crossValidateAsync = promisify(Estimator.prototype, 'cross_validate');
   Estimator.prototype.cross_validate_async = async function (folds, metric = Metric.R2, cancellable = null) {
+    checkFolds(folds);
     const type = toEnum(Metric, metric, 'metric');
     return callAsync(folds, () => crossValidateAsync.call(this, folds, type, PRIORITY, cancellable));
   };
 
   const crossPredictAsync = promisify(Estimator.prototype, 'cross_predict');
   Estimator.prototype.cross_predict_async = async function (folds, cancellable = null) {
+    checkFolds(folds);
     return callAsync(folds, () => crossPredictAsync.call(this, folds, PRIORITY, cancellable));
   };
 }
