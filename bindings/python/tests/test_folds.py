@@ -197,12 +197,15 @@ class Folds(TestCase):
         self.assertEqual(to_list(model.cross_validate(folds, 'max_error')), [5, 4.5])
         self.assertEqual(to_list(asyncio.run(model.cross_predict_async(folds))), [5, 5, 1.5, 1.5])
         self.assertEqual(to_list(asyncio.run(model.cross_validate_async(folds, 'max_error'))), [5, 4.5])
-        wrong = Apr.Folds(X, [0., 1., 2., 66.], folds=2)
+        wrong, labelled = Apr.Folds(X, [0., 1., 2., 66.], folds=2), Apr.Folds(X, [0., 1., 2., 66.], folds=['b', 'b', 'a', 'a'])
         for call in (model.cross_validate, model.cross_predict, lambda folds: asyncio.run(model.cross_validate_async(folds)),
                      lambda folds: asyncio.run(model.cross_predict_async(folds))):
-            with self.assertRaisesRegex(KeyError, '^\'route\'$'):
-                call(wrong)
-            self.assertFalse(model.busy)
+            for folds, note in ((wrong, 'Fold 0 (counted from 0)'), (labelled, 'Fold 1 (counted from 0), label b')):
+                with self.assertRaisesRegex(KeyError, '^\'route\'$') as caught:
+                    call(folds)
+                if hasattr(BaseException, 'add_note'):
+                    self.assertEqual(caught.exception.__notes__, [note])
+                self.assertFalse(model.busy)
 
     def test_a_failure_ends_all(self):
         """As where Ctrl-C stops the fit of a fold."""

@@ -175,11 +175,14 @@ def carry(exception, function):
 
 def _take_raised(message):
     """What a function raised with this message: the latest in this thread, or else in another, in which C called it. C may put
-    before the message where it did.
+    before the message where it did, such as in which fold: that becomes a note.
     """
     found = [(thread == threading.get_ident(), number) for number, (thread, text, _) in list(_raised.items())
              if message.endswith(text)]
-    return _raised.pop(max(found)[1], (None,))[-1] if found else None
+    _, text, exception = _raised.pop(max(found)[1], (None,) * 3) if found else (None,) * 3
+    if exception is not None and message != text and hasattr(exception, 'add_note'):
+        exception.add_note(message[:-len(text)].removesuffix(': '))
+    return exception
 
 
 def translate(error):

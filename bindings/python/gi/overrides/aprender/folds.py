@@ -202,6 +202,13 @@ def _explain(error, folds):
     return error if message == error.message else make(message, error.domain, error.code)
 
 
+def _explain_note(error, folds):
+    """The same for the note that an exception of an estimator's own got, which stays what it is."""
+    notes = getattr(error, '__notes__', None)
+    if notes:
+        notes[-1] = _name_fold(notes[-1], folds)
+
+
 def _count_products(model, folds):
     samples = vars(folds).get('_samples')
     if samples is None:
@@ -219,6 +226,9 @@ def _run(model, folds, cancellable, call, start, finish):
         return awaitable.run(model, _count_products(model, folds), cancellable, call, start, finish)
     except AprError as error:
         raise _explain(error, folds) from None
+    except BaseException as error:
+        _explain_note(error, folds)
+        raise
 
 
 def _explaining(finish, folds, convert):
@@ -228,6 +238,9 @@ def _explaining(finish, folds, convert):
             return convert(finish(model, result))
         except AprError as error:
             raise _explain(error, folds) from None
+        except BaseException as error:
+            _explain_note(error, folds)
+            raise
 
     return end
 
