@@ -136,6 +136,13 @@ class Folds(TestCase):
         self.assertEqual(two.tolist(), [[-6, 6], [-2, 2], [2, -2], [3, -3]])
 
     @needs_numpy
+    def test_arrays_in_a_list(self):
+        rows = numpy.arange(4)
+        for folds in [(rows[2:], rows[:2]), (rows[:2], rows[2:])], [rows[:2], rows[2:]], [1, 1, 2, rows]:
+            with self.assertRaisesRegex(TypeError, f'label for each row of X, but has an array at {3 * (len(folds) > 2)} '):
+                Apr.Folds(X, Y, folds=folds)
+
+    @needs_numpy
     def test_fits(self):
         """Scores and predictions are those of models that are fitted to the other samples."""
         random = numpy.random.default_rng(5)
@@ -296,6 +303,13 @@ class Folds(TestCase):
             Apr.Folds(X, Y, folds='town')
         with self.assertRaisesRegex(TypeError, 'folds must be a label for each row of X, not an object'):
             Apr.Folds(X, Y, folds=object())
+        # Such as a split of scikit-learn's: pairs of the rows that are fitted to and those that are not.
+        for folds in [([2, 3], [0, 1]), ([0, 1], [2, 3])], [[0], [0], [1], [1]]:
+            with self.assertRaisesRegex(TypeError, r'folds must be a label for each row of X, but has an array at 0 \(counted'):
+                Apr.Folds(X, Y, folds=folds)
+        self.assertFails(Apr.Error.SHAPE, 'X has 4 samples, but folds has 0', Apr.Folds, X, Y, folds=[])
+        for folds in [], ():
+            self.assertFails(Apr.Error.EMPTY, 'There must be 2 folds at least, but .* 0$', Apr.Folds, folds=folds)
         with self.assertRaisesRegex(TypeError, 'folds has labels that cannot be sorted'):
             Apr.Folds(X, Y, folds=['a', 1, 'a', 1])
         self.assertFails(Apr.Error.SHAPE, 'X has 4 samples, but folds has 3', Apr.Folds, X, Y, folds=[0, 1, 2])

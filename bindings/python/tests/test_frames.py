@@ -489,6 +489,19 @@ class Folds(TestCase):
             Apr.Folds(frame, 'price', folds='town')
         with self.assertRaisesRegex(ValueError, 'X has no column “rent”'):
             Apr.Folds(frame, 'rent', folds='city')
+        for what, targets, weights, folds in (
+                ('“price” of X, which is the target', 'price', None, 'price'),
+                ('“floor” of X, which is the target', ['price', 'floor'], None, ['city', 'floor']),
+                ('“weight” of X, which is sample_weight', 'price', 'weight', 'weight')):
+            for make in pandas.DataFrame, polars.DataFrame, pyarrow.table:
+                with self.assertRaisesRegex(ValueError, f'^folds names the column {what}$'):
+                    Apr.Folds(make(self.COLUMNS), targets, weights, folds)
+        with self.assertRaisesRegex(ValueError, '^groups names the column “price” of X, which is the target$'):
+            model.fit_groups(frame, 'price', 'price')
+        twice = frame[['city', 'area', 'price', 'city']]
+        for table in twice, pyarrow.Table.from_arrays([pyarrow.array(twice.iloc[:, i]) for i in range(4)], list(twice)):
+            with self.assertRaisesRegex(ValueError, '^folds names a column of X, “city”, but X has 2 columns of this name$'):
+                Apr.Folds(table, 'price', folds='city')
         with self.assertRaisesRegex(ValueError, '“city” .*numbers'):
             Apr.Folds(frame, 'price', folds='floor')
         gap = frame.assign(city=['x', None, 'x', 'y', 'z', 'y'])

@@ -74,7 +74,7 @@ def _cut(X, y, sample_weight, n_folds, seed):
 
 
 def _cut_by_labels(X, y, sample_weight, folds):
-    labels = Labels(X, folds, 'folds')
+    labels = Labels(X, folds, 'folds', y=y, sample_weight=sample_weight)
     samples = Samples(labels.X, y, sample_weight)
     tensor, n_outside = labels.tensor, 0 if labels.distinct is None else _count_outside(labels.distinct)
     if n_outside > 0:
@@ -124,7 +124,8 @@ class Folds:
                 raise ArgumentError(f'seed must be a whole number from 0 to {_MAX_NUMBER}, not ' +
                                     (describe(seed) if number is None else str(number)))
             seed = number
-        if _are_sums(folds):
+        is_empty = isinstance(folds, (list, tuple)) and not folds
+        if _are_sums(folds) or is_empty and not has_data:
             if has_data:
                 raise ArgumentError('Where folds are cross products, these are the samples: pass neither X nor y nor weights')
             return _new_from_cross_products(list(folds))

@@ -33,7 +33,7 @@ class _Groups:
     """What a call is given: samples, and the group of each."""
 
     def __init__(self, model, X, y, groups, sample_weight):
-        self.labels = Labels(X, groups, 'groups')
+        self.labels = Labels(X, groups, 'groups', y=y, sample_weight=sample_weight)
         self.samples = Samples(self.labels.X, y, sample_weight)
         self.names = self.samples.names or _get_own(model, '_table_names', model.get_feature_names())
         self.target_names = self.samples.target_names or _get_own(model, '_table_target_names', model.get_target_names())

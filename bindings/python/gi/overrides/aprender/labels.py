@@ -41,6 +41,8 @@ def _take_columns(X, names, name):
     for column in names:
         if column not in known:
             raise ArgumentError(f'{name} names a column of X, “{column}”, but X has {quote(known)}')
+        if known.count(column) > 1:
+            raise ArgumentError(f'{name} names a column of X, “{column}”, but X has {known.count(column)} columns of this name')
     return (X.drop(columns=names) if hasattr(X, 'iloc') else X.drop(names)), [X[column] for column in names]
 
 
@@ -81,12 +83,26 @@ def _find_missing(values):
     return [i for i, value in enumerate(values) if is_missing(value) or value != value]
 
 
+def _is_hashable(value):
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 def _number_list(values, name):
     """The distinct labels in order, and a tensor with the number of each row's label."""
+    try:
+        distinct = set(values)
+    except TypeError:
+        i = next(i for i, value in enumerate(values) if not _is_hashable(value))
+        raise ArgumentError(f'{name} must be a label for each row of X, but has {describe(values[i])} at {i} '
+                            '(counted from 0)') from None
     missing = _find_missing(values)
     if missing:
         _refuse_missing(missing[0], name)
-    labels = sorted(set(values))
+    labels = sorted(distinct)
     numbers = {label: i for i, label in enumerate(labels)}
     codes = array.array('q', (numbers[value] for value in values))
     if sys.byteorder == 'big':
@@ -142,13 +158,20 @@ def _number_labels(labels, name):
 
 
 class Labels:
-    """The label of each row of X, and X without the columns that hold them. The argument's name is for errors."""
+    """The label of each row of X, and X without the columns that hold them. The argument's name is for errors, as are the
+    others, which may name columns too.
+    """
 
-    def __init__(self, X, labels, name):
+    def __init__(self, X, labels, name, **others):
         X, labels = _read_table(X, 'X'), _read_table(labels, name)
         self.names = _get_names(X, labels)
         if self.names:
             X, columns = _take_columns(X, self.names, name)
+            for other, value in others.items():
+                both = [column for column in get_labels(value) if column in self.names]
+                if both:
+                    raise ArgumentError(f'{name} names the column “{both[0]}” of X, which is ' +
+                                        ('the target' if other == 'y' else other))
             if isinstance(labels, str):
                 labels, columns = columns[0], None
         else:
