@@ -352,7 +352,7 @@ class Folds(TestCase):
         self.assertNoLeak(validate, 2000)
         self.assertNoLeak(lambda: Mean().cross_validate(folds), 4000)
         self.assertNoLeak(lambda: self.assertRaises(GLib.Error, Mean().cross_validate, folds, 'r2', cancellable), 4000)
-        self.assertNoLeak(lambda: self.assertRaises(KeyboardInterrupt, Interrupted().cross_validate, folds), 4000)
+        self.assertNoLeak(lambda: self.assertRaises(KeyboardInterrupt, Interrupted().cross_validate, folds), 8000)
 
 
 if __name__ == '__main__':
