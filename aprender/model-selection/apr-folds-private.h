@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aprender/base/apr-run-private.h"
+#include "aprender/exact-sums/apr-rows-private.h"
 #include "aprender/linear-model/apr-row-groups-private.h"
 #include "aprender/model-selection/apr-folds.h"
 
@@ -49,6 +50,18 @@ AprTensor *apr_folds_gather (AprFolds *self,
 /* The same of all samples but those of a fold, in the order that they are in. */
 AprTensor *
 apr_folds_gather_others (AprFolds *self, gsize which, gsize fold, GCancellable *cancellable, GError **error);
+
+/* As apr_folds_gather (), of one of the groups, which those are too that are no folds. */
+AprTensor *apr_folds_gather_group (AprFolds *self,
+                                   gsize which,
+                                   gsize group,
+                                   gsize first,
+                                   gsize n_rows,
+                                   GCancellable *cancellable,
+                                   GError **error);
+
+/* All samples: X, y and, where there are any, the weights. */
+void apr_folds_init_rows (AprFolds *self, AprRows rows[3]);
 
 /* Fails where a sample has a value that is not finite, and says where. */
 gboolean apr_folds_check_finite (AprFolds *self, GError **error);
