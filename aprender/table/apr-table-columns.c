@@ -125,7 +125,7 @@ refuse_role (const char *name, AprTableRole role, AprTableRole other, GError **e
 static gboolean
 assign (AprTableColumns *self, const char *name, AprTableRole role, guint position, GError **error)
 {
-  guint column;
+  guint column = 0;
 
   if (!find_column (self, name, &column, error))
     return FALSE;
