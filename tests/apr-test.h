@@ -81,6 +81,34 @@ element (AprTensor *tensor, gsize index)
   return value;
 }
 
+/* The rows with a label, or all @others, made one by one. */
+static inline AprTensor *
+rows_with (AprTensor *tensor, AprTensor *labels, double label, gboolean others)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  g_autoptr (GBytes) data = NULL;
+  gsize n_dims;
+  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
+  gsize size = apr_dtype_get_bits (apr_tensor_get_dtype (tensor)) / 8 * (n_dims == 2 ? shape[1] : 1);
+  const guint8 *all = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
+  gsize own_shape[2] = { 0, n_dims == 2 ? shape[1] : 0 };
+  GError *error = NULL;
+  AprTensor *rows;
+  gsize i;
+
+  for (i = 0; i < shape[0]; i++)
+    if ((element (labels, i) == label) != others)
+      {
+        g_byte_array_append (bytes, all + i * size, (guint) size);
+        own_shape[0]++;
+      }
+  data = g_bytes_new (bytes->data, bytes->len);
+  rows = apr_tensor_new_from_bytes (apr_tensor_get_dtype (tensor), own_shape, n_dims, data, &error);
+  g_assert_no_error (error);
+
+  return rows;
+}
+
 /* The model's own, which stay as long as it is not fitted again. */
 static inline AprTensor *
 coefficients_of (AprLinearRegression *model)

@@ -23,9 +23,8 @@ typedef struct
 } Combination;
 
 static void
-combination_clear (gpointer data)
+combination_clear (Combination *self)
 {
-  Combination *self = data;
   gsize i;
 
   for (i = 0; i < self->n; i++)
@@ -182,7 +181,7 @@ find_residual_sums (const Entries *entries,
 
 /* The weighted sum of the residuals, in units of the matrix times 2^exponent. */
 static void
-get_residual_mean (const Entries *entries, const Combination *combination, mpz_t sum)
+get_residual_sum (const Entries *entries, const Combination *combination, mpz_t sum)
 {
   mpz_t entry;
   gsize i;
@@ -249,7 +248,7 @@ get_share (const Entries *entries,
   mpz_mul (left, residual, n);
   if (metric == APR_METRIC_EXPLAINED_VARIANCE)
     {
-      get_residual_mean (entries, combination, sum);
+      get_residual_sum (entries, combination, sum);
       mpz_submul (left, sum, sum);
     }
 

@@ -20,9 +20,6 @@ typedef struct
 /* Whether @model is fitted and predicts as linear regressions do, also if a script has made a subclass of them. */
 gboolean apr_validation_is_linear (AprEstimator *model);
 
-/* Whether the scores of a linear regression are to be had of its sums. */
-gboolean apr_validation_scores_sums (const AprValidation *self);
-
 /* Fits to all samples but those of @fold, and finds its @score or its @predictions. */
 gboolean apr_validation_run_fold (const AprValidation *self,
                                   gsize fold,

@@ -21,8 +21,9 @@ apr_validation_is_linear (AprEstimator *model)
          APR_ESTIMATOR_GET_CLASS (model)->predict == apr_linear_regression_predict;
 }
 
-gboolean
-apr_validation_scores_sums (const AprValidation *self)
+/* Whether the scores follow from the sums of the fold. */
+static gboolean
+scores_sums (const AprValidation *self)
 {
   /* Sums that were rounded may hold less of small errors than predictions do. */
   return self->sums != NULL && !self->predicts && apr_linear_score_has (self->metric) &&
@@ -197,7 +198,7 @@ find (const AprValidation *self,
 
   if (!(self->sums != NULL ? fit_sums : fit_samples) (self, fold, model, cancellable, error))
     return FALSE;
-  if (apr_validation_scores_sums (self))
+  if (scores_sums (self))
     return score_sums (self, fold, model, cancellable, score, error);
 
   found = predict (self, fold, model, cancellable, error);

@@ -62,38 +62,11 @@ samples_new (GRand *rand,
                     .n = n };
 }
 
-/* The rows in the fold, or all others, one by one. */
-static AprTensor *
-rows_of (AprTensor *tensor, const double *labels, double fold, gboolean others)
-{
-  g_autoptr (GByteArray) bytes = g_byte_array_new ();
-  g_autoptr (GBytes) data = NULL;
-  gsize n_dims;
-  const gsize *shape = apr_tensor_get_shape (tensor, &n_dims);
-  gsize size = apr_dtype_get_bits (apr_tensor_get_dtype (tensor)) / 8 * (n_dims == 2 ? shape[1] : 1);
-  const guint8 *all = g_bytes_get_data (apr_tensor_get_bytes (tensor), NULL);
-  gsize own_shape[2] = { 0, n_dims == 2 ? shape[1] : 0 };
-  GError *error = NULL;
-  AprTensor *rows;
-  gsize i;
-
-  for (i = 0; i < shape[0]; i++)
-    if ((labels[i] == fold) != others)
-      {
-        g_byte_array_append (bytes, all + i * size, (guint) size);
-        own_shape[0]++;
-      }
-  data = g_bytes_new (bytes->data, bytes->len);
-  rows = apr_tensor_new_from_bytes (apr_tensor_get_dtype (tensor), own_shape, n_dims, data, &error);
-  g_assert_no_error (error);
-
-  return rows;
-}
-
 /* What cross-validation finds, found by fits to the samples one after the other. */
 static void
 assert_as_fitted (AprEstimator *model, AprFolds *folds, const Samples *samples)
 {
+  AprTensor *labels = apr_folds_get_labels (folds);
   g_autoptr (AprTensor) predictions = NULL;
   g_autoptr (GError) error = NULL;
   AprMetric metric;
@@ -110,15 +83,15 @@ assert_as_fitted (AprEstimator *model, AprFolds *folds, const Samples *samples)
       for (fold = 0; fold < 4; fold++)
         {
           double label = (double) fold;
-          g_autoptr (AprTensor) x = rows_of (samples->x, samples->labels, label, TRUE);
-          g_autoptr (AprTensor) y = rows_of (samples->y, samples->labels, label, TRUE);
+          g_autoptr (AprTensor) x = rows_with (samples->x, labels, label, TRUE);
+          g_autoptr (AprTensor) y = rows_with (samples->y, labels, label, TRUE);
           g_autoptr (AprTensor) weights =
-            samples->weights != NULL ? rows_of (samples->weights, samples->labels, label, TRUE) : NULL;
-          g_autoptr (AprTensor) fold_x = rows_of (samples->x, samples->labels, label, FALSE);
-          g_autoptr (AprTensor) fold_y = rows_of (samples->y, samples->labels, label, FALSE);
+            samples->weights != NULL ? rows_with (samples->weights, labels, label, TRUE) : NULL;
+          g_autoptr (AprTensor) fold_x = rows_with (samples->x, labels, label, FALSE);
+          g_autoptr (AprTensor) fold_y = rows_with (samples->y, labels, label, FALSE);
           g_autoptr (AprTensor) fold_weights =
-            samples->weights != NULL ? rows_of (samples->weights, samples->labels, label, FALSE) : NULL;
-          g_autoptr (AprTensor) own = rows_of (predictions, samples->labels, label, FALSE);
+            samples->weights != NULL ? rows_with (samples->weights, labels, label, FALSE) : NULL;
+          g_autoptr (AprTensor) own = rows_with (predictions, labels, label, FALSE);
           g_autoptr (AprEstimator) fitted = apr_estimator_clone (model);
           g_autoptr (AprTensor) expected = NULL;
           g_autoptr (AprTensor) score = NULL;
