@@ -556,12 +556,12 @@ find_errors (const AprInference *self,
 }
 
 gboolean
-apr_inference_get_leverages (const AprInference *self,
-                             AprTensor *x,
-                             AprTensor *sample_weight,
-                             const AprRun *run,
-                             double *leverages,
-                             GError **error)
+apr_inference_find_distances (const AprInference *self,
+                              AprTensor *x,
+                              AprTensor *sample_weight,
+                              const AprRun *run,
+                              double *distances,
+                              GError **error)
 {
   g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   gboolean known;
@@ -576,19 +576,38 @@ apr_inference_get_leverages (const AprInference *self,
       apr_inference_shift (factor, self->weight, self->exponent);
       mpf_ui_div (factor, 1, factor);
     }
-  known = find_errors (self, x, FALSE, &factor, 1, NULL, NULL, run, leverages, error);
+  known = find_errors (self, x, FALSE, &factor, 1, NULL, NULL, run, distances, error);
   mpf_clear (factor);
   for (i = 0; i < apr_tensor_get_shape (x, NULL)[0] && known; i++)
     {
       double weight = sample_weight != NULL ? apr_tensor_get_double (sample_weight, i, NULL) : 1;
       /* Of weights that are all very small, the square alone is infinite. A sample without weight may be so far away
        * that the root is. */
-      double root = weight > 0 ? sqrt (weight) * leverages[i] : 0;
+      double root = weight > 0 ? sqrt (weight) * distances[i] : 0;
 
-      leverages[i] = MIN (root * root, 1);
+      distances[i] = root * root;
     }
 
   return known;
+}
+
+gboolean
+apr_inference_get_leverages (const AprInference *self,
+                             AprTensor *x,
+                             AprTensor *sample_weight,
+                             const AprRun *run,
+                             double *leverages,
+                             GError **error)
+{
+  gsize n = apr_tensor_get_shape (x, NULL)[0];
+  gsize i;
+
+  if (!apr_inference_find_distances (self, x, sample_weight, run, leverages, error))
+    return FALSE;
+  for (i = 0; i < n; i++)
+    leverages[i] = MIN (leverages[i], 1);
+
+  return TRUE;
 }
 
 gboolean

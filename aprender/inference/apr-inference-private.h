@@ -138,9 +138,16 @@ gboolean apr_inference_predict_interval (const AprInference *self,
                                          AprTensor **upper,
                                          GError **error);
 
-/* The leverages w x'(Z'WZ)^-1 x, at most 1, of the rows of @x, which are those of Z but for the intercept: of the
- * samples of the fit, in which the features that depend on others do so by the rank tolerance. 0 where a weight is not
- * above 0. */
+/* The distances w x'(Z'WZ)^-1 x of the rows of @x, which are those of Z but for the intercept: of rows in which the
+ * features that depend on others do so by the rank tolerance. 0 where a weight is not above 0. */
+gboolean apr_inference_find_distances (const AprInference *self,
+                                       AprTensor *x,
+                                       AprTensor *sample_weight,
+                                       const AprRun *run,
+                                       double *distances,
+                                       GError **error);
+
+/* The same of the samples of the fit: their leverages, at most 1. */
 gboolean apr_inference_get_leverages (const AprInference *self,
                                       AprTensor *x,
                                       AprTensor *sample_weight,

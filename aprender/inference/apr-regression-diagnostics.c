@@ -51,6 +51,12 @@ struct _AprRegressionDiagnostics
  * df / (df - r²) times that of r. To these, that of a residual e is added, which errs by less than 2⁻⁵¹ of e or of the
  * root of the residual sum of squares, whichever is larger; with weights, √w e does.
  *
+ * Of an outlier, which makes nearly all of the residual sum of squares, and, where sums are exact, of a sample with a
+ * leverage of 1 to within 2⁻²⁰, the three come from a fit without the sample instead, and have nearly all digits. They
+ * are NaN where the leverage is 1 to within 2⁻³⁴ and e below 2⁻⁵⁰ of that root: then the leverage is 1, as far as can
+ * be told, and the fit says nothing of the sample. With the precision `DOUBLE`, they are NaN wherever it is 1 to within
+ * 2⁻³⁴.
+ *
  * ## Threads, memory and blocking
  *
  * Diagnostics never change, so that any number of threads may read them at once. They own their tensors, and refer
@@ -153,7 +159,7 @@ apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
    * AprRegressionDiagnostics:standardized-residuals: (getter get_standardized_residuals)
    *
    * The residuals by their own standard errors, √w e / (σ √(1 - h)), [n_samples]: R's `rstandard ()`, which others
-   * call internally studentised. NaN where the leverage is 1 to within 2⁻³⁴.
+   * call internally studentised. NaN where the leverage is 1.
    *
    * Since: 0.1
    */
@@ -164,9 +170,9 @@ apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
    * AprRegressionDiagnostics:studentized-residuals: (getter get_studentized_residuals)
    *
    * The same with the σ of the fit without the sample, [n_samples]: R's `rstudent ()`, which others call externally
-   * studentised. Infinite where the fit without the sample is perfect. NaN where the leverage is 1 to within 2⁻³⁴,
-   * where there are no degrees of freedom to spare, and, with the precision `DOUBLE`, where less is left without the
-   * sample than the rounding of the sums.
+   * studentised. Infinite where the fit without the sample is perfect. NaN where the leverage is 1, where there are
+   * no degrees of freedom to spare, and, with the precision `DOUBLE`, where less is left without the sample than the
+   * rounding of the sums.
    *
    * Since: 0.1
    */
@@ -177,7 +183,7 @@ apr_regression_diagnostics_class_init (AprRegressionDiagnosticsClass *klass)
    * AprRegressionDiagnostics:cooks-distances: (getter get_cooks_distances)
    *
    * How far all predictions move when the sample is left out, after R. D. Cook, "Detection of influential observation
-   * in linear regression", 1977, [n_samples]. NaN where the leverage is 1 to within 2⁻³⁴.
+   * in linear regression", 1977, [n_samples]. NaN where the leverage is 1.
    *
    * Since: 0.1
    */
@@ -219,10 +225,17 @@ find_sigma (const AprInference *self, gsize target, gint64 exponent)
 }
 
 /* Of the residual sum of squares, so much or less is left without an outlier. Times what its leverage lacks of 1, this
- * is below the second part: else rounding mostly leaves 36 bits of the difference of both, and solving anew takes as
- * long as all statistics. */
+ * is below the second part: else rounding mostly leaves 36 bits of the difference of both, and fitting without it takes
+ * as long as all statistics. */
 #define OUTLIER 0x1p-7
 #define ROUNDED_OUTLIER 0x1p-16
+
+/* What a leverage lacks of 1, where rounding takes too many digits of it, and where it takes all. */
+#define NEAR_ONE 0x1p-20
+#define ROUNDED_TO_ONE 0x1p-34
+
+/* A residual of so much of the root of the residual sum of squares, or less, may be rounding. */
+#define ROUNDED_RESIDUAL 0x1p-50
 
 /* The cross products of all samples but one. */
 static AprCrossProducts *
@@ -251,54 +264,92 @@ leave_out (const AprInferenceSource *source,
          : NULL;
 }
 
-/* The studentised residual of an outlier, but for its sign. With the residual sums of squares RSS with the sample and r
- * without it, w e² / (1 - h) is RSS - r, so that the square is (df - 1) (RSS - r) / r. Where r is small beside RSS, the
- * difference of RSS and w e² / (1 - h) has lost its digits, and r is that of the sums without the sample. */
-static gboolean
-studentize_outlier (const AprInference *self,
-                    const AprInferenceSource *source,
-                    AprTensor *x,
-                    AprTensor *y,
-                    AprTensor *sample_weight,
-                    gsize sample,
-                    gsize target,
-                    const AprRun *run,
-                    double *studentized,
-                    GError **error)
+/* What the fit without a sample tells of it; all NaN where the features depend on each other then, so that its leverage
+ * is 1. */
+typedef struct
 {
-  g_autoptr (AprCrossProducts) others = leave_out (source, x, y, sample_weight, sample, run, error);
-  g_auto (AprDesign) design = { NULL };
-  g_auto (AprInverse) inverse = { 0 };
-  mpf_t rest;
+  double distance;     /* h / (1 - h) */
+  double standardized; /* residual */
+  double growth;       /* how many times smaller the residual standard error is without the sample */
+} Without;
+
+static double
+find_growth (const AprInference *self, const AprInference *others, gsize target)
+{
+  double growth = INFINITY;
   mpf_t ratio;
 
-  if (others == NULL || !apr_design_init (&design, others, source->fit_intercept, source->dependent,
-                                          source->n_dependent, FALSE, error))
+  mpf_init2 (ratio, APR_INFERENCE_PRECISION);
+  apr_inference_shift (ratio, others->residuals[target], others->exponent - self->exponent);
+  if (mpf_sgn (ratio) > 0)
+    {
+      mpf_div (ratio, self->residuals[target], ratio);
+      mpf_mul_ui (ratio, ratio, (gulong) MIN (self->df_residual - 1, G_MAXULONG));
+      mpf_div_ui (ratio, ratio, (gulong) MIN (self->df_residual, G_MAXULONG));
+      mpf_sqrt (ratio, ratio);
+      growth = apr_inference_to_double (ratio, 0);
+    }
+  mpf_clear (ratio);
+
+  return growth;
+}
+
+/* @sigma is in units of 2^@exponent. With d, what the fit without the sample leaves of it, the residual with it is
+ * (1 - h) d, and 1 - h is 1 / (1 + distance). */
+static gboolean
+fit_without (const AprInference *self,
+             const AprInferenceSource *source,
+             AprTensor *x,
+             AprTensor *y,
+             AprTensor *sample_weight,
+             gsize sample,
+             gsize target,
+             double sigma,
+             gint64 exponent,
+             const AprRun *run,
+             Without *found,
+             GError **error)
+{
+  const gsize one = 1;
+  const double zero = 0;
+  double root = sample_weight != NULL ? sqrt (apr_tensor_get_double (sample_weight, sample, NULL)) : 1;
+  const AprRun alone = { .n_threads = run->n_threads, .cancellable = run->cancellable };
+  g_autoptr (AprTensor) weight =
+    sample_weight != NULL ? apr_tensor_slice_rows (sample_weight, sample, sample + 1, NULL) : NULL;
+  g_autoptr (AprCrossProducts) sums = leave_out (source, x, y, sample_weight, sample, run, error);
+  g_autoptr (AprTensor) features = apr_tensor_slice_rows (x, sample, sample + 1, NULL);
+  g_autoptr (AprTensor) targets = apr_tensor_slice_rows (y, sample, sample + 1, NULL);
+  g_autoptr (AprTensor) no_weight = apr_tensor_new_from_doubles (&zero, 1, &one, 1, NULL);
+  AprInferenceSource without = *source;
+  g_autoptr (AprInference) others = NULL;
+  g_autoptr (GError) local_error = NULL;
+  double residual;
+  gint64 unit;
+
+  *found = (Without){ NAN, NAN, NAN };
+  if (sums == NULL)
     return FALSE;
 
-  /* Without a sample of a smaller leverage the features stay independent. */
-  if (!apr_inverse_init (&inverse, &design, run))
+  without.cross_products = sums;
+  without.relations = FALSE;
+  others = apr_inference_new (&without, &alone, &local_error);
+  if (g_error_matches (local_error, APR_ERROR, APR_ERROR_MODEL))
+    return TRUE;
+  if (others == NULL)
     {
-      *studentized = NAN;
-      return !apr_run_set_error_if_cancelled (run, error);
+      g_propagate_error (error, g_steal_pointer (&local_error));
+      return FALSE;
     }
 
-  mpf_init2 (rest, APR_INFERENCE_PRECISION);
-  mpf_init2 (ratio, 2 * APR_INFERENCE_PRECISION);
-  mpf_set_z (ratio, design.weight);
-  mpf_div (rest, inverse.residuals[target], ratio);
-  apr_inference_shift (rest, rest, apr_design_get_exponent (&design) - self->exponent);
-  *studentized = INFINITY;
-  if (mpf_sgn (rest) > 0)
-    {
-      mpf_sub (ratio, self->residuals[target], rest);
-      mpf_div (ratio, ratio, rest);
-      mpf_mul_ui (ratio, ratio, (gulong) MIN (self->df_residual - 1, G_MAXULONG));
-      mpf_sqrt (ratio, ratio);
-      *studentized = apr_inference_to_double (ratio, 0);
-    }
-  mpf_clear (rest);
-  mpf_clear (ratio);
+  /* A weight of 0 says that the sample is not one of the fit. */
+  if (!apr_inference_find_distances (others, features, weight, &alone, &found->distance, error) ||
+      !apr_inference_find_residuals (others, &without, features, targets, no_weight, target, &alone,
+                                     &residual, NULL, &unit, error))
+    return FALSE;
+
+  found->standardized = ldexp (root * residual / (sigma * sqrt (1 + found->distance)),
+                               (int) CLAMP (unit - exponent, -5000, 5000));
+  found->growth = find_growth (self, others, target);
 
   return TRUE;
 }
@@ -387,24 +438,32 @@ apr_inference_diagnose (const AprInference *self,
       double weighted = weight > 0 ? sqrt (weight) * vectors[RESIDUALS][i] / sigma : 0;
       double leverage = vectors[LEVERAGES][i];
       double left = 1 - leverage;
-      /* A leverage of 1 is known but for rounding, as are those that are very near. */
-      double standardized = self->df_residual > 0 && left > 0x1p-34 ? weighted / sqrt (left) : NAN;
+      double distance = leverage / left;
+      double standardized = self->df_residual > 0 && left > ROUNDED_TO_ONE ? weighted / sqrt (left) : NAN;
       double spare = df - standardized * standardized;
       double studentized = self->df_residual > 1 ? standardized * sqrt ((df - 1) / spare) : NAN;
+      gboolean is_outlier =
+        self->df_residual > 1 && spare < OUTLIER * df && spare * left < ROUNDED_OUTLIER * df;
+      /* A leverage of 1 leaves nothing but rounding. */
+      gboolean is_far = self->df_residual > 0 && left <= NEAR_ONE && self->rounding[target] == 0 &&
+                        fabs (weighted) > ROUNDED_RESIDUAL * sqrt (df);
 
-      /* Rounded sums do not tell what is left without an outlier better. */
+      /* Rounded sums do not tell what is left without a sample better. */
       if (self->rounding[target] > 0 && !(spare > self->rounding[target] * df))
         studentized = NAN;
-      else if (self->df_residual > 1 && spare < OUTLIER * df && spare * left < ROUNDED_OUTLIER * df)
+      else if (is_outlier || is_far)
         {
-          double size;
+          Without without;
 
-          if (!studentize_outlier (self, source, x, y, sample_weight, i, target, run, &size, error))
+          if (!fit_without (self, source, x, y, sample_weight, i, target, sigma, exponent, run, &without,
+                            error))
             {
               free_vectors (vectors);
               return NULL;
             }
-          studentized = copysign (size, weighted);
+          distance = without.distance;
+          standardized = without.standardized;
+          studentized = self->df_residual > 1 ? standardized * without.growth : NAN;
         }
 
       vectors[FITTED_VALUES][i] =
@@ -413,7 +472,7 @@ apr_inference_diagnose (const AprInference *self,
       vectors[RESIDUALS][i] = ldexp (vectors[RESIDUALS][i], (int) exponent);
       vectors[STANDARDIZED_RESIDUALS][i] = standardized;
       vectors[STUDENTIZED_RESIDUALS][i] = studentized;
-      vectors[COOKS_DISTANCES][i] = standardized * standardized * leverage / (left * (double) self->n);
+      vectors[COOKS_DISTANCES][i] = standardized * standardized * distance / (double) self->n;
       if (weight == 0)
         continue;
       if (counted)
