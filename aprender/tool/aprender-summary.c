@@ -12,6 +12,7 @@
 
 /* The digits that R's summary has. */
 #define DIGITS 4
+#define DECIMALS 3
 
 /* The width of the numbers of the fit. */
 #define FIT_WIDTH (DIGITS + 1)
@@ -54,6 +55,38 @@ get_stars (double p_value)
   return p_value > 0.05 ? "." : p_value > 0.01 ? "*" : p_value > 0.001 ? "**" : "***";
 }
 
+/* A power of ten as R computes it: beyond 10^22, others differ from it in the last bit. */
+static double
+compute_power (int exponent)
+{
+  double factor = 10;
+  double power = 1;
+
+  for (; exponent > 0; exponent /= 2, factor *= factor)
+    if (exponent % 2 == 1)
+      power *= factor;
+
+  return power;
+}
+
+/* What R's round does, for numbers of places above 0: of the two neighbours with so many places, each a quotient of
+ * doubles, it takes the nearer one. A column shows some of these numbers with fewer digits, so that it matters which
+ * double stands for such a neighbour. */
+static double
+round_to_places (double value, double power)
+{
+  double scaled = fabs (value) * power;
+  double lower = floor (scaled) / power;
+  double upper = ceil (scaled) / power;
+  double below = fabs (value) - lower;
+  double above = upper - fabs (value);
+
+  if (!(scaled < 1e15))
+    return value;
+
+  return copysign (below < above || (below == above && fmod (floor (scaled), 2) == 0) ? lower : upper, value);
+}
+
 /* What R's printCoefmat does: estimates and their errors are rounded to as many places as their range allows, and
  * share a format. */
 static char **
@@ -61,6 +94,7 @@ format_estimates (const double *estimates, const double *errors, gsize n)
 {
   g_autofree double *both = g_new (double, MAX (2 * n, 1));
   double smallest = INFINITY;
+  double power;
   int n_places;
   gsize i;
 
@@ -71,13 +105,9 @@ format_estimates (const double *estimates, const double *errors, gsize n)
         smallest = MIN (smallest, fabs (both[i]));
     }
   n_places = isfinite (smallest) ? MAX (1, DIGITS - 1 - (int) floor (log10 (smallest))) : DIGITS;
-  for (i = 0; i < 2 * n && n_places < 300; i++)
-    {
-      g_autofree char *rounded = isfinite (both[i]) ? g_strdup_printf ("%.*f", n_places, both[i]) : NULL;
-
-      if (rounded != NULL)
-        both[i] = g_ascii_strtod (rounded, NULL);
-    }
+  power = compute_power (n_places);
+  for (i = 0; i < 2 * n; i++)
+    both[i] = round_to_places (both[i], power);
 
   return apr_tool_format_column (both, 2 * n, DIGITS);
 }
@@ -89,7 +119,7 @@ format_t_values (const double *values, gsize n)
   gsize i;
 
   for (i = 0; i < n; i++)
-    rounded[i] = isfinite (values[i]) ? round (values[i] * 1000) / 1000 : values[i];
+    rounded[i] = round_to_places (values[i], 1000);
 
   return apr_tool_format_column (rounded, n, DIGITS);
 }
@@ -195,10 +225,23 @@ append_fit_number (GString *text, const char *label, double number)
   g_string_append_printf (text, "%s%*s", label, FIT_WIDTH, buffer);
 }
 
+/* As R's signif: also before the point, the digits behind the first ones are 0. */
+static double
+round_to_digits (double value)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (!isfinite (value))
+    return value;
+  g_ascii_formatd (buffer, sizeof buffer, "%." G_STRINGIFY (DECIMALS) "e", value);
+
+  return g_ascii_strtod (buffer, NULL);
+}
+
 static void
 append_fit (GString *text, AprRegressionStatistics *statistics)
 {
-  double residual = apr_regression_statistics_get_residual_standard_error (statistics);
+  double residual = round_to_digits (apr_regression_statistics_get_residual_standard_error (statistics));
   double p_value = apr_regression_statistics_get_f_p_value (statistics);
   guint64 df_model = apr_regression_statistics_get_df_model (statistics);
   guint64 df_residual = apr_regression_statistics_get_df_residual (statistics);
@@ -234,6 +277,11 @@ append_statistics (GString *text, AprRegressionStatistics *statistics, gboolean 
   g_autofree char *warning =
     apr_tool_describe_rounding (apr_regression_statistics_get_prediction_rounding (statistics));
 
+  /* R says so too, in the place of the residuals. */
+  if (apr_regression_statistics_get_df_residual (statistics) == 0)
+    g_string_append_printf (text,
+                            "ALL %" G_GUINT64_FORMAT " residuals are 0: no residual degrees of freedom!\n\n",
+                            apr_regression_statistics_get_n_samples (statistics));
   g_string_append (text, "Coefficients:");
   if (n_undefined > 0)
     g_string_append_printf (text, " (%" G_GSIZE_FORMAT " not defined because of singularities)", n_undefined);

@@ -83,9 +83,9 @@ test_longley (void)
                   "F-statistic: 330.3 on 6 and 9 DF,  p-value: 4.984e-10\n");
 }
 
-/* Ezekiel's data of 1930, which R has as cars. */
+/* Ezekiel's data of 1930, which R has as cars. The distances are multiplied by @factor, and end with @power. */
 static void
-test_cars (void)
+assert_cars (int factor, const char *power, const char *expected)
 {
   static const int speeds[] = { 4,  4,  7,  7,  8,  9,  10, 10, 10, 11, 11, 12, 12, 12, 12, 13, 13,
                                 13, 13, 14, 14, 14, 14, 15, 15, 15, 16, 16, 17, 17, 17, 18, 18, 18,
@@ -97,18 +97,55 @@ test_cars (void)
   guint i;
 
   for (i = 0; i < G_N_ELEMENTS (speeds); i++)
-    g_string_append_printf (cars, "%d,%d\n", speeds[i], distances[i]);
-  assert_summary ("fit - -t dist --keep-state -o m.safetensors", cars->str,
-                  "Coefficients:\n"
-                  "            Estimate Std. Error t value Pr(>|t|)\n"
-                  "(Intercept) -17.5791     6.7584  -2.601   0.0123 *\n"
-                  "speed         3.9324     0.4155   9.464 1.49e-12 ***\n"
-                  "---\n"
-                  "Signif. codes:  0 ‘***’ 0.001 ‘**’ 0.01 ‘*’ 0.05 ‘.’ 0.1 ‘ ’ 1\n"
-                  "\n"
-                  "Residual standard error: 15.38 on 48 degrees of freedom\n"
-                  "Multiple R-squared:  0.6511,\tAdjusted R-squared:  0.6438\n"
-                  "F-statistic: 89.57 on 1 and 48 DF,  p-value: 1.49e-12\n");
+    g_string_append_printf (cars, "%d,%d%s\n", speeds[i], factor * distances[i], power);
+  assert_summary ("fit - -t dist --keep-state -o m.safetensors", cars->str, expected);
+}
+
+#define CODES "---\nSignif. codes:  0 ‘***’ 0.001 ‘**’ 0.01 ‘*’ 0.05 ‘.’ 0.1 ‘ ’ 1\n\n"
+
+static void
+test_cars (void)
+{
+  const char rest[] = " on 48 degrees of freedom\n"
+                      "Multiple R-squared:  0.6511,\tAdjusted R-squared:  0.6438\n"
+                      "F-statistic: 89.57 on 1 and 48 DF,  p-value: 1.49e-12\n";
+  static const struct
+  {
+    int factor;
+    const char *power;
+    const char *expected;
+  } cases[] = {
+    { 1, "",
+      "Coefficients:\n"
+      "            Estimate Std. Error t value Pr(>|t|)\n"
+      "(Intercept) -17.5791     6.7584  -2.601   0.0123 *\n"
+      "speed         3.9324     0.4155   9.464 1.49e-12 ***\n" CODES "Residual standard error: 15.38" },
+    { 1, "e6",
+      "Coefficients:\n"
+      "             Estimate Std. Error t value Pr(>|t|)\n"
+      "(Intercept) -17579095    6758440  -2.601   0.0123 *\n"
+      "speed         3932409     415513   9.464 1.49e-12 ***\n" CODES "Residual standard error: 15380000" },
+    { 23, "e-30",
+      "Coefficients:\n"
+      "              Estimate Std. Error t value Pr(>|t|)\n"
+      "(Intercept) -4.043e-28  1.554e-28  -2.601   0.0123 *\n"
+      "speed        9.044e-29  9.557e-30   9.464 1.49e-12 ***\n" CODES "Residual standard error: 3.537e-28" },
+    { 55, "e-30",
+      "Coefficients:\n"
+      "              Estimate Std. Error t value Pr(>|t|)\n"
+      "(Intercept) -9.668e-28  3.717e-28  -2.601   0.0123 *\n"
+      "speed        2.163e-28  2.285e-29   9.464 1.49e-12 ***\n" CODES "Residual standard error: 8.459e-28" },
+  };
+  gsize i;
+
+  g_test_summary ("Character by character what R prints, with the last digits that its own rounding leaves.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *expected = g_strconcat (cases[i].expected, rest, NULL);
+
+      assert_cars (cases[i].factor, cases[i].power, expected);
+    }
 }
 
 /* Shares of a whole beside an intercept, and in the last model without one of them. */
@@ -312,6 +349,8 @@ test_not_finite (void)
                   "Multiple R-squared:      1,\tAdjusted R-squared:      1\n"
                   "F-statistic:   Inf on 1 and 2 DF,  p-value: < 2.2e-16\n");
   assert_summary ("fit - -t y --keep-state -o m.safetensors", "x,v,y\n0,0,1\n1,2,3\n",
+                  "ALL 2 residuals are 0: no residual degrees of freedom!\n"
+                  "\n"
                   "Coefficients: (1 not defined because of singularities)\n"
                   "            Estimate Std. Error t value Pr(>|t|)\n"
                   "(Intercept)        1        NaN     NaN      NaN\n"
