@@ -232,7 +232,7 @@ to_json (const Description *self, guint64 n_samples, AprTensor *scores)
 }
 
 char *
-apr_tool_describe_rounding (double prediction_rounding)
+apr_tool_describe_rounding (double prediction_rounding, AprDType dtype)
 {
   char buffer[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -242,8 +242,9 @@ apr_tool_describe_rounding (double prediction_rounding)
   return g_strdup_printf (
     "rounding alone may change a prediction by %s standard deviations of the target.\n"
     "Features depend on each other but for their own rounding: leave one out, or fit with --alpha. Or\n"
-    "features or the target are far from 0: centre these, or use --dtype f64 in place of f32.",
-    g_ascii_formatd (buffer, sizeof buffer, "%.2g", prediction_rounding));
+    "features or the target are far from 0: centre these%s.",
+    g_ascii_formatd (buffer, sizeof buffer, "%.2g", prediction_rounding),
+    dtype == APR_DTYPE_F64 ? "" : ", or use --dtype f64");
 }
 
 char *

@@ -23,8 +23,8 @@ char *apr_tool_describe_model (AprLinearRegression *model,
                                AprTensor *scores,
                                gboolean json);
 
-/* What people are told where rounding spoils predictions: lines without the last line end. Returns: (nullable): %NULL
- * where it does not, or where that is not known. */
-char *apr_tool_describe_rounding (double prediction_rounding);
+/* What people are told where rounding spoils the predictions of a model in @dtype: lines without the last line end.
+ * Returns: (nullable): %NULL where it does not, or where that is not known. */
+char *apr_tool_describe_rounding (double prediction_rounding, AprDType dtype);
 
 G_END_DECLS

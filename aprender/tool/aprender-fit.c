@@ -68,14 +68,16 @@ add_rows (
   return apr_cross_products_update (*sums, x, y, weight, NULL, error);
 }
 
+/* Returns: (nullable): what was found. @warning becomes what people are told of rounding, or %NULL. */
 static char *
-fit_and_save (char **paths, const FitOptions *options, double *prediction_rounding, GError **error)
+fit_and_save (char **paths, const FitOptions *options, char **warning, GError **error)
 {
   const char *const *targets = (const char *const *) options->fit.targets;
   g_autoptr (AprLinearRegression) model = apr_tool_fit_create_model (&options->fit);
   g_autoptr (AprCrossProducts) sums = NULL;
   g_auto (GStrv) categories = apr_tool_fit_list_categories (paths, &options->fit, error);
   g_autoptr (AprTensor) scores = NULL;
+  g_autoptr (AprTensor) coefficients = NULL;
 
   if (categories == NULL ||
       !apr_tool_fit_read_tables (paths, &options->fit, categories, add_rows, &sums, error))
@@ -98,7 +100,9 @@ fit_and_save (char **paths, const FitOptions *options, double *prediction_roundi
       !apr_tool_save_model (APR_ESTIMATOR (model), options->output, error))
     return NULL;
 
-  *prediction_rounding = apr_linear_regression_get_prediction_rounding (model);
+  coefficients = apr_linear_regression_get_coefficients (model);
+  *warning = apr_tool_describe_rounding (apr_linear_regression_get_prediction_rounding (model),
+                                         apr_tensor_get_dtype (coefficients));
   return apr_tool_describe_model (model, targets, apr_cross_products_get_n_samples (sums), scores,
                                   options->json);
 }
@@ -109,7 +113,6 @@ run (char **arguments, gpointer data)
   const FitOptions *options = data;
   g_autofree char *summary = NULL;
   g_autofree char *warning = NULL;
-  double prediction_rounding;
   g_autoptr (GError) error = NULL;
   AprToolStatus status;
   guint i;
@@ -121,7 +124,7 @@ run (char **arguments, gpointer data)
     if (apr_tool_is_same_file (arguments[i], options->output))
       return apr_tool_usage_error ("fit", "--output must not be the file that is read: %s", options->output);
 
-  summary = fit_and_save (arguments, options, &prediction_rounding, &error);
+  summary = fit_and_save (arguments, options, &warning, &error);
   if (summary == NULL)
     {
       apr_tool_fit_add_hint (error, &options->fit);
@@ -132,7 +135,6 @@ run (char **arguments, gpointer data)
   /* After the summary, also where both go to one pipe. */
   if (!apr_tool_flush (stdout, "standard output", &error))
     return apr_tool_fail (error);
-  warning = apr_tool_describe_rounding (prediction_rounding);
   if (warning != NULL)
     fprintf (stderr, "aprender: %s\n", warning);
   /* Said where somebody has asked for it, not at each fit. */

@@ -271,11 +271,11 @@ append_heading (GString *text, const char *name, gsize target)
 }
 
 static void
-append_statistics (GString *text, AprRegressionStatistics *statistics, gboolean coloured)
+append_statistics (GString *text, AprRegressionStatistics *statistics, AprDType dtype, gboolean coloured)
 {
   gsize n_undefined = count_undefined (statistics);
   g_autofree char *warning =
-    apr_tool_describe_rounding (apr_regression_statistics_get_prediction_rounding (statistics));
+    apr_tool_describe_rounding (apr_regression_statistics_get_prediction_rounding (statistics), dtype);
 
   /* R says so too, in the place of the residuals. */
   if (apr_regression_statistics_get_df_residual (statistics) == 0)
@@ -392,6 +392,7 @@ describe_statistics (AprLinearRegression *model,
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (AprTensor) coefficients = apr_linear_regression_get_coefficients (model);
   gboolean coloured = is_coloured ();
   gsize n_targets = apr_estimator_get_n_targets (APR_ESTIMATOR (model));
   gsize i;
@@ -411,7 +412,7 @@ describe_statistics (AprLinearRegression *model,
       add_statistics (builder, statistics, target, options);
       if (n_targets > 1)
         append_heading (text, target, i);
-      append_statistics (text, statistics, coloured);
+      append_statistics (text, statistics, apr_tensor_get_dtype (coefficients), coloured);
     }
   json_builder_end_array (builder);
   json_builder_end_object (builder);
