@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "aprender/base/apr-number-private.h"
 #include "aprender/tool/apr-tool-digits.h"
 #include "aprender/tool/apr-tool-json.h"
 #include "aprender/tool/apr-tool-model.h"
@@ -421,12 +422,68 @@ describe_statistics (AprLinearRegression *model,
                        : g_string_free (g_steal_pointer (&text), FALSE);
 }
 
+/* Why there can be no statistics of a model, as the end of a sentence. Returns: (nullable): %NULL where nothing but the
+ * sums of the data may be missing. */
+static char *
+describe_lack (AprLinearRegression *model)
+{
+  g_autoptr (AprTensor) alphas = apr_linear_regression_get_alphas (model);
+  g_autoptr (GString) text = g_string_new (NULL);
+  double alpha = apr_linear_regression_get_alpha (model);
+  char buffer[APR_NUMBER_SIZE];
+
+  if (alphas != NULL)
+    g_string_append (text, "alphas");
+  else if (alpha > 0)
+    g_string_append_printf (text, "alpha = %s", apr_number_format (alpha, FALSE, buffer));
+  if (apr_linear_regression_get_positive (model))
+    g_string_append (text, text->len > 0 ? " and positive" : "positive");
+  if (text->len == 0)
+    return NULL;
+
+  g_string_prepend (
+    text, "no statistics: they are defined for ordinary least squares, but the model was fitted with ");
+
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+/* What is known of a model without statistics; of one with sums, also whether rounding spoils its predictions. */
+static char *
+describe_coefficients (AprLinearRegression *model, const char *const *targets, gboolean json)
+{
+  g_autoptr (AprTensor) coefficients = apr_linear_regression_get_coefficients (model);
+  g_autofree char *text = apr_tool_describe_model (model, targets, 0, NULL, json);
+  g_autofree char *lack = describe_lack (model);
+  g_autofree char *warning = apr_tool_describe_rounding (
+    apr_linear_regression_get_prediction_rounding (model), apr_tensor_get_dtype (coefficients));
+
+  if (json)
+    return g_steal_pointer (&text);
+  if (lack == NULL)
+    return g_strconcat (text, "\nFor statistics, fit with --keep-state.\n", NULL);
+  *lack = g_ascii_toupper (*lack);
+
+  return g_strconcat (text, "\n", lack, warning != NULL ? ".\n\nWarning: " : ".\n", warning,
+                      warning != NULL ? "\n" : NULL, NULL);
+}
+
+static gboolean
+check_covariance (AprLinearRegression *model, const char *name, GError **error)
+{
+  g_autofree char *lack = describe_lack (model);
+
+  if (lack == NULL)
+    return apr_tool_check_sums (model, name, error);
+
+  g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "%s: %s", name, lack);
+  return FALSE;
+}
+
 static AprToolStatus
 run (char **arguments, gpointer data)
 {
   const SummaryOptions *options = data;
   g_autoptr (AprLinearRegression) model = NULL;
-  g_autoptr (AprCrossProducts) sums = NULL;
   g_autoptr (GError) error = NULL;
   g_autofree char *name = g_filename_display_name (arguments[0]);
   g_autofree char *text = NULL;
@@ -436,14 +493,13 @@ run (char **arguments, gpointer data)
     return apr_tool_usage_error ("summary", "--covariance needs --json");
 
   model = apr_linear_regression_load (arguments[0], &error);
-  if (model == NULL || (options->covariance && !apr_tool_check_sums (model, name, &error)))
+  if (model == NULL || (options->covariance && !check_covariance (model, name, &error)))
     return apr_tool_fail (error);
   targets = apr_estimator_get_target_names (APR_ESTIMATOR (model));
-  sums = apr_linear_regression_get_cross_products (model);
-  if (sums == NULL)
-    text = apr_tool_describe_model (model, (const char *const *) targets, 0, NULL, options->json);
-  else
+  if (apr_linear_regression_get_has_statistics (model))
     text = describe_statistics (model, (const char *const *) targets, options, &error);
+  else
+    text = describe_coefficients (model, (const char *const *) targets, options->json);
   if (text == NULL)
     {
       g_prefix_error (&error, "%s: ", name);
@@ -451,8 +507,6 @@ run (char **arguments, gpointer data)
     }
 
   fputs (text, stdout);
-  if (sums == NULL && !options->json)
-    puts ("\nFor statistics, fit with --keep-state.");
 
   return APR_TOOL_OK;
 }
@@ -473,7 +527,8 @@ const AprToolCommand apr_tool_summary = {
   .parameters = { "MODEL.safetensors" },
   .options = options_of_summary,
   .size = sizeof (SummaryOptions),
-  .notes = "Of a model that was fitted without --keep-state, only the coefficients are known.\n"
+  .notes = "Of a model that was fitted without --keep-state, or with --alpha or --positive, it shows the\n"
+           "coefficients.\n"
            "In JSON, a number that is infinite or not defined is null.",
   .example = "aprender summary rents.safetensors",
   .run = run,

@@ -452,6 +452,106 @@ test_json_without_state (void)
   g_assert_true (json_node_equal (node, expected));
 }
 
+/* By hand: of a slope of 2 with 3 rows, alpha 2 leaves 1; and where the target falls, positive leaves 0. */
+static void
+test_no_statistics (void)
+{
+  static const struct
+  {
+    const char *fit;
+    const char *input;
+    int slope;
+    const char *fitted_with;
+  } cases[] = {
+    { "--alpha 2", "x,y\n-1,-2\n0,0\n1,2\n", 1, "alpha = 2" },
+    { "--positive", "x,y\n-1,2\n0,0\n1,-2\n", 0, "positive" },
+    { "--positive --alpha 2", "x,y\n-1,2\n0,0\n1,-2\n", 0, "alpha = 2 and positive" },
+  };
+  const char *const states[] = { "", "--keep-state" };
+  const char reason[] =
+    "statistics: they are defined for ordinary least squares, but the model was fitted with";
+  gsize i;
+  gsize j;
+
+  g_test_summary (
+    "A model that can have no statistics is shown with its coefficients and the reason, with and "
+    "without the sums of its data.");
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (j = 0; j < G_N_ELEMENTS (states); j++)
+      {
+        g_autofree char *fit = g_strdup_printf ("fit - -t y %s %s -o m.safetensors", cases[i].fit, states[j]);
+        g_autofree char *expected = g_strdup_printf (
+          "target         y\ncoefficients\n  x            %d\nintercept      0\n\nNo %s %s.\n",
+          cases[i].slope, reason, cases[i].fitted_with);
+        g_autofree char *error = g_strdup_printf ("m.safetensors: no %s %s", reason, cases[i].fitted_with);
+        g_autoptr (Run) run = NULL;
+        g_autoptr (JsonNode) node = NULL;
+        JsonObject *object;
+        JsonArray *coefficients;
+
+        assert_summary (fit, cases[i].input, expected);
+        run = tool_run ("summary m.safetensors --json");
+        g_assert_cmpint (run->status, ==, 0);
+        node = json_from_string (run->output, NULL);
+        coefficients = json_object_get_array_member (get_target (node, 0), "coefficients");
+        object = json_node_get_object (node);
+        g_assert_cmpstr (json_object_get_string_member (object, "dtype"), ==, "F64");
+        g_assert_false (json_object_has_member (object, "samples"));
+        g_assert_cmpfloat (json_array_get_double_element (coefficients, 0), ==, cases[i].slope);
+        g_assert_cmpfloat (json_object_get_double_member (get_target (node, 0), "intercept"), ==, 0);
+        tool_assert_fails ("summary m.safetensors --json --covariance", NULL, 0, error);
+      }
+}
+
+/* A target like a time stamp, of which F32 keeps steps of 128. */
+static void
+test_no_statistics_and_rounding (void)
+{
+  g_autoptr (Run) fitted = tool_run_with ("fit - -t y --alpha 1 --dtype f32 --keep-state -o m.safetensors",
+                                          "x,y\n0,1700000000\n1,1700000002\n2,1700000003\n", -1, NULL);
+  g_autoptr (Run) run = tool_run ("summary m.safetensors");
+
+  g_assert_cmpint (fitted->status, ==, 0);
+  tool_assert_contains (run->output, "\n\nNo statistics: ");
+  tool_assert_contains (run->output, ".\n\nWarning: rounding alone may change a prediction by ");
+  g_assert_true (g_str_has_suffix (run->output, "centre these, or use --dtype f64.\n"));
+}
+
+static void
+test_alphas (void)
+{
+  const double data[] = { -1, 0, 1, -2, -4, 0, 0, 2, 4, 0, 2 };
+  const gsize shape_x[] = { 3, 1 };
+  const gsize shape_y[] = { 3, 2 };
+  const gsize shape_alphas[] = { 2 };
+  g_autoptr (AprTensor) x = apr_tensor_new_from_doubles (data, 3, shape_x, 2, NULL);
+  g_autoptr (AprTensor) y = apr_tensor_new_from_doubles (data + 3, 6, shape_y, 2, NULL);
+  g_autoptr (AprTensor) alphas = apr_tensor_new_from_doubles (data + 9, 2, shape_alphas, 1, NULL);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autofree char *path = tool_get_path ("m.safetensors");
+  g_autoptr (Run) run = NULL;
+
+  apr_linear_regression_set_keep_state (model, TRUE);
+  apr_linear_regression_set_alphas (model, alphas);
+  g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, NULL));
+  g_assert_true (apr_estimator_save (APR_ESTIMATOR (model), path, NULL));
+  run = tool_run ("summary m.safetensors");
+  g_assert_cmpstr (
+    run->output, ==,
+    "target         y0\n"
+    "coefficients\n"
+    "  x0           2\n"
+    "intercept      0\n"
+    "target         y1\n"
+    "coefficients\n"
+    "  x0           2\n"
+    "intercept      0\n"
+    "\n"
+    "No statistics: they are defined for ordinary least squares, but the model was fitted with "
+    "alphas.\n");
+}
+
 static void
 test_failures (void)
 {
@@ -477,6 +577,9 @@ add_tests (void)
   g_test_add_func ("/tool/summary/not-finite", test_not_finite);
   g_test_add_func ("/tool/summary/without-state", test_without_state);
   g_test_add_func ("/tool/summary/json-without-state", test_json_without_state);
+  g_test_add_func ("/tool/summary/no-statistics", test_no_statistics);
+  g_test_add_func ("/tool/summary/no-statistics-and-rounding", test_no_statistics_and_rounding);
+  g_test_add_func ("/tool/summary/alphas", test_alphas);
   g_test_add_func ("/tool/summary/failures", test_failures);
 }
 
