@@ -39,6 +39,57 @@ check_columns (const char *command, const AprToolFitOptions *options, AprToolSta
          apr_tool_table_check_columns (command, with_one_hot, status);
 }
 
+/* Returns: (nullable): the column of --one-hot that a --reference is of */
+static const char *
+find_column (const AprToolFitOptions *options, const char *reference)
+{
+  char **column;
+
+  for (column = options->one_hot; column != NULL && *column != NULL; column++)
+    if (g_str_has_prefix (reference, *column) && reference[strlen (*column)] == '=')
+      return *column;
+
+  return NULL;
+}
+
+/* Each is of a column of its own. */
+static gboolean
+check_references (const char *command, const AprToolFitOptions *options, AprToolStatus *status)
+{
+  char **references = options->references;
+  gsize i;
+  gsize j;
+
+  for (i = 0; references != NULL && references[i] != NULL; i++)
+    {
+      const char *column = find_column (options, references[i]);
+
+      if (options->one_hot == NULL)
+        {
+          *status = apr_tool_usage_error (command, "--reference needs --one-hot");
+          return FALSE;
+        }
+      if (column == NULL)
+        {
+          g_autofree char *columns = apr_tool_quote_names (options->one_hot);
+
+          *status = apr_tool_usage_error (
+            command, "--reference is COLUMN=TEXT, not “%s”, for a column of --one-hot, which names %s",
+            references[i], columns);
+          return FALSE;
+        }
+      for (j = 0; j < i; j++)
+        if (find_column (options, references[j]) == column)
+          {
+            *status =
+              apr_tool_usage_error (command, "--reference names two texts of the column “%s”", column);
+            return FALSE;
+          }
+    }
+
+  return TRUE;
+}
+
 gboolean
 apr_tool_fit_check (const char *command,
                     char **paths,
@@ -69,7 +120,7 @@ apr_tool_fit_check (const char *command,
         return FALSE;
       }
 
-  return check_columns (command, options, status);
+  return check_columns (command, options, status) && check_references (command, options, status);
 }
 
 AprLinearRegression *
@@ -133,6 +184,58 @@ list_columns (AprTableReader *reader, const AprToolFitOptions *options, GError *
   return g_strv_builder_end (builder);
 }
 
+static void
+add_categories (GStrvBuilder *builder, char **categories, const char *column)
+{
+  g_autofree char *prefix = g_strconcat (column, "=", NULL);
+
+  for (; *categories != NULL; categories++)
+    if (g_str_has_prefix (*categories, prefix))
+      g_strv_builder_add (builder, *categories);
+}
+
+char **
+apr_tool_fit_get_categories (char **categories, const char *column)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+
+  add_categories (builder, categories, column);
+
+  return g_strv_builder_end (builder);
+}
+
+/* Beside an intercept, the last feature of a column follows from the others. That there are no rows is told when they
+ * are read. */
+static char **
+move_references (char **categories, const AprToolFitOptions *options, GError **error)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  char **references = options->references;
+  gsize i;
+
+  for (i = 0; categories[i] != NULL; i++)
+    if (!contains (references, categories[i]))
+      g_strv_builder_add (builder, categories[i]);
+  for (i = 0; references != NULL && references[i] != NULL; i++)
+    {
+      g_auto (GStrv) known = apr_tool_fit_get_categories (categories, find_column (options, references[i]));
+
+      if (known[0] != NULL && !contains (known, references[i]))
+        {
+          g_autofree char *quoted = apr_tool_quote_names (known);
+
+          g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
+                       "No row has “%s”, which --reference names: there %s %s", references[i],
+                       g_strv_length (known) == 1 ? "is" : "are", quoted);
+          return NULL;
+        }
+      if (known[0] != NULL)
+        g_strv_builder_add (builder, references[i]);
+    }
+
+  return g_strv_builder_end (builder);
+}
+
 char **
 apr_tool_fit_list_categories (char **paths, const AprToolFitOptions *options, GError **error)
 {
@@ -140,6 +243,7 @@ apr_tool_fit_list_categories (char **paths, const AprToolFitOptions *options, GE
   g_autoptr (GStrvBuilder) columns_builder = g_strv_builder_new ();
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
   g_auto (GStrv) columns = NULL;
+  g_auto (GStrv) categories = NULL;
   gsize i;
   gsize j;
 
@@ -172,28 +276,9 @@ apr_tool_fit_list_categories (char **paths, const AprToolFitOptions *options, GE
   for (i = 0; i < names->len; i++)
     if (i == 0 || strcmp (g_ptr_array_index (names, i - 1), g_ptr_array_index (names, i)) != 0)
       g_strv_builder_add (builder, g_ptr_array_index (names, i));
+  categories = g_strv_builder_end (builder);
 
-  return g_strv_builder_end (builder);
-}
-
-static void
-add_categories (GStrvBuilder *builder, char **categories, const char *column)
-{
-  g_autofree char *prefix = g_strconcat (column, "=", NULL);
-
-  for (; *categories != NULL; categories++)
-    if (g_str_has_prefix (*categories, prefix))
-      g_strv_builder_add (builder, *categories);
-}
-
-char **
-apr_tool_fit_get_categories (char **categories, const char *column)
-{
-  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
-
-  add_categories (builder, categories, column);
-
-  return g_strv_builder_end (builder);
+  return move_references (categories, options, error);
 }
 
 /* What X consists of. The categories of the columns of --one-hot stand in their places, and those of --fold-column

@@ -14,6 +14,7 @@ typedef struct
   char **features;   /* (nullable) */
   char **dropped;    /* (nullable) */
   char **one_hot;    /* (nullable) */
+  char **references; /* (nullable): COLUMN=TEXT, with columns of @one_hot */
   char *weight;      /* (nullable) */
   char *fold_column; /* (nullable) */
   char *dtype;       /* (nullable) */
@@ -36,6 +37,9 @@ typedef struct
                         "Do not use this column as a feature; may be given again", "COLUMN"),             \
    APR_TOOL_FIT_OPTION ("one-hot", 0, APR_TOOL_TEXTS, one_hot,                                            \
                         "Make a feature of each text in this column; may be given again", "COLUMN"),      \
+   APR_TOOL_FIT_OPTION ("reference", 0, APR_TOOL_TEXTS, references,                                       \
+                        "Compare the other texts with this one in statistics; may be given again",        \
+                        "COLUMN=TEXT"),                                                                   \
    APR_TOOL_FIT_OPTION ("dtype", 0, APR_TOOL_TEXT, dtype,                                                 \
                         "What the model's numbers are stored as (default: f64)", "f32|f64"),              \
    APR_TOOL_FIT_OPTION ("weight", 'w', APR_TOOL_TEXT, weight, "Weigh each row by this column", "COLUMN"), \
@@ -52,8 +56,8 @@ gboolean apr_tool_fit_check (const char *command,
 /* A model with the hyper-parameters that the options choose. */
 AprLinearRegression *apr_tool_fit_create_model (const AprToolFitOptions *options);
 
-/* The categories of the columns that --one-hot and --fold-column name: COLUMN=TEXT for each text in a table, sorted.
- * Where neither names one, no table is read. */
+/* The categories of the columns that --one-hot and --fold-column name: COLUMN=TEXT for each text in a table, sorted,
+ * but with those of --reference last. Where neither names a column, no table is read. */
 char **apr_tool_fit_list_categories (char **paths, const AprToolFitOptions *options, GError **error);
 
 /* Those of one column. */

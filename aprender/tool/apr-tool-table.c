@@ -205,22 +205,6 @@ apr_tool_table_report_unnamed (AprTableReader *reader)
            n == 1 ? "column" : "columns");
 }
 
-static char *
-quote_names (char **names)
-{
-  const guint max = 20;
-  g_autoptr (GString) text = g_string_new (NULL);
-  guint n = g_strv_length (names);
-  guint i;
-
-  for (i = 0; i < MIN (n, max); i++)
-    g_string_append_printf (text, "%s“%s”", i > 0 ? ", " : "", names[i]);
-  if (n > max)
-    g_string_append_printf (text, " and %u more", n - max);
-
-  return g_string_free (g_steal_pointer (&text), FALSE);
-}
-
 /* Selects the columns with the true values, which must be the model's targets, where it has their names. */
 static gboolean
 select_targets (AprTableReader *reader, AprEstimator *model, char **targets, GError **error)
@@ -231,8 +215,8 @@ select_targets (AprTableReader *reader, AprEstimator *model, char **targets, GEr
 
   if (known != NULL && !g_strv_equal ((const char *const *) known, (const char *const *) targets))
     {
-      g_autofree char *fitted = quote_names (known);
-      g_autofree char *named = quote_names (targets);
+      g_autofree char *fitted = apr_tool_quote_names (known);
+      g_autofree char *named = apr_tool_quote_names (targets);
 
       g_set_error (error, APR_ERROR, APR_ERROR_FEATURE_NAMES,
                    "%s: --target names %s, but the model was fitted to %s%s",

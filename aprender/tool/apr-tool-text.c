@@ -116,3 +116,19 @@ apr_tool_find_other (char **names, char **others)
 
   return *names;
 }
+
+char *
+apr_tool_quote_names (char **names)
+{
+  const guint max = 20;
+  g_autoptr (GString) text = g_string_new (NULL);
+  guint n = g_strv_length (names);
+  guint i;
+
+  for (i = 0; i < MIN (n, max); i++)
+    g_string_append_printf (text, "%s“%s”", i > 0 ? ", " : "", names[i]);
+  if (n > max)
+    g_string_append_printf (text, " and %u more", n - max);
+
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}

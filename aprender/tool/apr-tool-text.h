@@ -26,4 +26,7 @@ int apr_tool_compare_texts (gconstpointer a, gconstpointer b);
 /* Returns: (nullable): the first of the names that is none of the others. */
 const char *apr_tool_find_other (char **names, char **others);
 
+/* The first of the names in quotation marks, and how many more there are. */
+char *apr_tool_quote_names (char **names);
+
 G_END_DECLS
