@@ -278,11 +278,10 @@ append_statistics (GString *text, AprRegressionStatistics *statistics, AprDType 
   g_autofree char *warning =
     apr_tool_describe_rounding (apr_regression_statistics_get_prediction_rounding (statistics), dtype);
 
-  /* R says so too, in the place of the residuals. */
   if (apr_regression_statistics_get_df_residual (statistics) == 0)
-    g_string_append_printf (text,
-                            "ALL %" G_GUINT64_FORMAT " residuals are 0: no residual degrees of freedom!\n\n",
-                            apr_regression_statistics_get_n_samples (statistics));
+    g_string_append_printf (
+      text, "The fit goes through all %" G_GUINT64_FORMAT " samples: no degrees of freedom are left\n\n",
+      apr_regression_statistics_get_n_samples (statistics));
   g_string_append (text, "Coefficients:");
   if (n_undefined > 0)
     g_string_append_printf (text, " (%" G_GSIZE_FORMAT " not defined because of singularities)", n_undefined);

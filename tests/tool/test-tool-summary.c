@@ -361,7 +361,7 @@ test_not_finite (void)
                   "Multiple R-squared:      1,\tAdjusted R-squared:      1\n"
                   "F-statistic:   Inf on 1 and 2 DF,  p-value: < 2.2e-16\n");
   assert_summary ("fit - -t y --keep-state -o m.safetensors", "x,v,y\n0,0,1\n1,2,3\n",
-                  "ALL 2 residuals are 0: no residual degrees of freedom!\n"
+                  "The fit goes through all 2 samples: no degrees of freedom are left\n"
                   "\n"
                   "Coefficients: (1 not defined because of singularities)\n"
                   "            Estimate Std. Error t value Pr(>|t|)\n"
