@@ -47,13 +47,25 @@ add_zero_line (AprPlot *plot, const double *x, gsize n)
   apr_plot_add_line (plot, APR_PLOT_DASHED, range, zeros, 2);
 }
 
+/* Through the points that are there to be seen. */
 static void
 add_smooth (AprPlot *plot, const double *x, const double *y, gsize n)
 {
+  g_autofree double *seen_x = g_new (double, MAX (n, 1));
+  g_autofree double *seen_y = g_new (double, MAX (n, 1));
   double line_x[APR_PLOT_SMOOTH_N];
   double line_y[APR_PLOT_SMOOTH_N];
-  guint n_line = apr_plot_smooth (x, y, n, line_x, line_y);
+  gsize n_seen = 0;
+  guint n_line;
+  gsize i;
 
+  for (i = 0; i < n; i++)
+    if (isfinite (x[i]) && isfinite (y[i]))
+      {
+        seen_x[n_seen] = x[i];
+        seen_y[n_seen++] = y[i];
+      }
+  n_line = apr_plot_smooth (seen_x, seen_y, n_seen, line_x, line_y);
   if (n_line > 0)
     apr_plot_add_line (plot, APR_PLOT_SOLID, line_x, line_y, n_line);
 }
@@ -233,9 +245,7 @@ apr_plot_new_scale_location (AprRegressionDiagnostics *diagnostics, AprTensor *r
   const double *fitted = get_doubles (apr_regression_diagnostics_get_fitted_values (diagnostics), &n);
   const double *residuals =
     get_doubles (apr_regression_diagnostics_get_standardized_residuals (diagnostics), NULL);
-  g_autofree double *x = g_new (double, MAX (n, 1));
   g_autofree double *roots = g_new (double, MAX (n, 1));
-  gsize n_finite = 0;
   gsize i;
 
   for (i = 0; i < n; i++)
@@ -243,13 +253,7 @@ apr_plot_new_scale_location (AprRegressionDiagnostics *diagnostics, AprTensor *r
   apr_plot_include_zero (plot);
   apr_plot_add_points (plot, fitted, roots, n);
   label_extremes (plot, fitted, roots, roots, n);
-  for (i = 0; i < n; i++)
-    if (isfinite (roots[i]))
-      {
-        x[n_finite] = fitted[i];
-        roots[n_finite++] = roots[i];
-      }
-  add_smooth (plot, x, roots, n_finite);
+  add_smooth (plot, fitted, roots, n);
   note_nothing (plot, diagnostics);
 
   return plot;

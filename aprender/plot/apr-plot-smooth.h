@@ -5,11 +5,13 @@
 
 G_BEGIN_DECLS
 
-/* How many places a smooth line is worked out at. */
-#define APR_PLOT_SMOOTH_N 41
+/* At how many places a curve is worked out at most: two for each hundredth of the range, and the ends. */
+#define APR_PLOT_SMOOTH_N 202
 
-/* A smooth line through points: at places of theirs the straight line that fits the nearest two thirds of them best,
- * those further away counting less (Cleveland 1979, without iterations for robustness). Returns: how many places */
+/* A smooth curve through points, which must be finite: at places of theirs the straight line that fits the nearest two
+ * thirds of them best, where those further away count less, and in three more rounds also those that were far from the
+ * curve (LOWESS, Cleveland 1979). It is what R's panel.smooth draws, of more than 50,000 points through so many of
+ * them. Returns: how many places; 0 if the points are in one place */
 guint apr_plot_smooth (const double *x,
                        const double *y,
                        gsize n,

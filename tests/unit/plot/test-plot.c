@@ -79,60 +79,6 @@ test_normal_quantiles (void)
   g_assert_cmpfloat_with_epsilon (apr_plot_normal_quantile (1e-6), -4.753424308822899, 1e-11);
 }
 
-static void
-test_smooth (void)
-{
-  double x[1000];
-  double y[1000];
-  double line_x[APR_PLOT_SMOOTH_N];
-  double line_y[APR_PLOT_SMOOTH_N];
-  guint i;
-
-  g_test_summary ("The line through points of a straight line is that line.");
-
-  for (i = 0; i < G_N_ELEMENTS (x); i++)
-    {
-      x[i] = (i * 617) % 1000;
-      y[i] = 3 - 0.5 * x[i];
-    }
-  g_assert_cmpuint (apr_plot_smooth (x, y, G_N_ELEMENTS (x), line_x, line_y), ==, APR_PLOT_SMOOTH_N);
-  g_assert_cmpfloat (line_x[0], ==, 0);
-  g_assert_cmpfloat (line_x[APR_PLOT_SMOOTH_N - 1], ==, 999);
-  for (i = 0; i < APR_PLOT_SMOOTH_N; i++)
-    g_assert_cmpfloat_with_epsilon (line_y[i], 3 - 0.5 * line_x[i], 1e-9);
-  g_assert_cmpuint (apr_plot_smooth (x, y, 3, line_x, line_y), ==, 0);
-}
-
-static void
-test_smooth_gap (void)
-{
-  double x[21];
-  double y[21];
-  double line_x[APR_PLOT_SMOOTH_N];
-  double line_y[APR_PLOT_SMOOTH_N];
-  guint n;
-  guint i;
-
-  g_test_summary ("Between points that are far apart, the line goes straight from one to the other.");
-
-  for (i = 0; i < 20; i++)
-    {
-      x[i] = i;
-      y[i] = 0.2 * i * ((double) i - 19);
-    }
-  x[20] = 100;
-  y[20] = 0;
-  n = apr_plot_smooth (x, y, G_N_ELEMENTS (x), line_x, line_y);
-  g_assert_cmpuint (n, >, 2);
-  g_assert_cmpfloat (line_x[n - 2], ==, 19);
-  g_assert_cmpfloat (line_x[n - 1], ==, 100);
-  for (i = 0; i < n; i++)
-    {
-      g_assert_cmpfloat (line_y[i], >, -18.1);
-      g_assert_cmpfloat (line_y[i], <, 5);
-    }
-}
-
 #define WIDTH 400
 #define HEIGHT 300
 #define CELL 10
@@ -556,8 +502,6 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/labels", test_labels);
   g_test_add_func ("/plot/long-names", test_long_names);
   g_test_add_func ("/plot/normal-quantiles", test_normal_quantiles);
-  g_test_add_func ("/plot/smooth", test_smooth);
-  g_test_add_func ("/plot/smooth-gap", test_smooth_gap);
   g_test_add_func ("/plot/pictures", test_pictures);
   g_test_add_func ("/plot/density", test_density);
   g_test_add_func ("/plot/extremes", test_extremes);
