@@ -200,7 +200,7 @@ apr_plot_new_quantiles (AprRegressionDiagnostics *diagnostics, AprTensor *rows)
   g_autofree double *extremes = g_new (double, MAX (n_all, 1));
   g_autofree guint *places = NULL;
   gsize n = n_all;
-  double offset = n <= 10 ? 0.375 : 0.5;
+  double offset;
   gsize i;
 
   /* Samples with the leverage 1 have none: they go to the end, and are not finite. */
@@ -210,6 +210,7 @@ apr_plot_new_quantiles (AprRegressionDiagnostics *diagnostics, AprTensor *rows)
       n -= !isfinite (all[i]);
     }
   places = apr_plot_sort (residuals, n_all);
+  offset = n <= 10 ? 0.375 : 0.5;
   for (i = 0; i < n_all; i++)
     {
       quantiles[places[i]] =

@@ -314,21 +314,6 @@ apr_plot_get_view (const AprPlot *self, AprPlotView *view)
     }
 }
 
-/* Where the line through the baseline of the numbers along the x axis is, and so on: the frame is what is left. */
-static void
-place_frame (Frame *frame, const AprPlotArea *paper, double size, double label_width)
-{
-  double left = paper->x + MARGIN * size + 1.6 * size + label_width + 2 * TICK * size;
-  double top = paper->y + MARGIN * size + 1.9 * size;
-  double right = paper->x + paper->width - 1.2 * size;
-  double bottom = paper->y + paper->height - MARGIN * size - 3.2 * size;
-
-  frame->origin[0] = left;
-  frame->origin[1] = bottom;
-  frame->scale[0] = fmax (right - left, 1) / (frame->view.end[0] - frame->view.begin[0]);
-  frame->scale[1] = -fmax (bottom - top, 1) / (frame->view.end[1] - frame->view.begin[1]);
-}
-
 static double
 measure_labels (cairo_t *cairo, const AprPlotTicks *ticks)
 {
@@ -345,19 +330,54 @@ measure_labels (cairo_t *cairo, const AprPlotTicks *ticks)
   return width;
 }
 
-static void
-draw_x_axis (cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
+static AprPlotTicks
+choose_x_ticks (cairo_t *cairo, const Frame *frame, double size)
 {
-  double size = style->font_size;
   double width = (frame->view.end[0] - frame->view.begin[0]) * frame->scale[0];
   guint max_n = (guint) CLAMP (width / (3.5 * size), 2, 10);
   AprPlotTicks ticks = apr_plot_ticks_choose (frame->view.begin[0], frame->view.end[0], max_n);
-  guint every;
-  guint i;
 
   /* Long numbers need more room each. */
   while (max_n > 2 && measure_labels (cairo, &ticks) + size > ticks.step * frame->scale[0])
     ticks = apr_plot_ticks_choose (frame->view.begin[0], frame->view.end[0], --max_n);
+
+  return ticks;
+}
+
+static void
+place_x (Frame *frame, double left, double right)
+{
+  frame->origin[0] = left;
+  frame->scale[0] = fmax (right - left, 1) / (frame->view.end[0] - frame->view.begin[0]);
+}
+
+/* Where the line through the baseline of the numbers along the x axis is, and so on: the frame is what is left. */
+static void
+place_frame (Frame *frame, cairo_t *cairo, const AprPlotArea *paper, double size, const AprPlotTicks *y_ticks)
+{
+  double left = paper->x + MARGIN * size + 1.6 * size + measure_labels (cairo, y_ticks) + 2 * TICK * size;
+  double top = paper->y + MARGIN * size + 1.9 * size;
+  double right = paper->x + paper->width - 1.2 * size;
+  double bottom = paper->y + paper->height - MARGIN * size - 3.2 * size;
+  AprPlotTicks x_ticks;
+  double overhang;
+
+  frame->origin[1] = bottom;
+  frame->scale[1] = -fmax (bottom - top, 1) / (frame->view.end[1] - frame->view.begin[1]);
+  place_x (frame, left, right);
+  /* A number can stand at either end. Where less room is left for them, they get no longer. */
+  x_ticks = choose_x_ticks (cairo, frame, size);
+  overhang = measure_labels (cairo, &x_ticks) / 2 + 0.3 * size;
+  place_x (frame, fmax (left, paper->x + overhang), fmin (right, paper->x + paper->width - overhang));
+}
+
+static void
+draw_x_axis (cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
+{
+  double size = style->font_size;
+  AprPlotTicks ticks = choose_x_ticks (cairo, frame, size);
+  guint every;
+  guint i;
 
   every =
     (guint) fmin (ceil ((measure_labels (cairo, &ticks) + size / 2) / (ticks.step * frame->scale[0])), 1e6);
@@ -624,7 +644,7 @@ apr_plot_draw (const AprPlot *self,
   frame.labels = labels;
   y_ticks = apr_plot_ticks_choose (frame.view.begin[1], frame.view.end[1],
                                    (guint) CLAMP (paper->height / (4 * size), 2, 8));
-  place_frame (&frame, paper, size, measure_labels (cairo, &y_ticks));
+  place_frame (&frame, cairo, paper, size, &y_ticks);
   draw_x_axis (cairo, &frame, style);
   draw_y_axis (cairo, &frame, &y_ticks, style);
   draw_names (self, cairo, &frame, paper, style);

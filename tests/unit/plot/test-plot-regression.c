@@ -2,6 +2,7 @@
 #include "aprender/plot/apr-plot-regression.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static AprTensor *
@@ -168,12 +169,54 @@ test_nothing_but_the_note (void)
   assert_same_picture (plot, expected);
 }
 
+static int
+compare_doubles (gconstpointer a, gconstpointer b)
+{
+  double first = *(const double *) a;
+  double second = *(const double *) b;
+
+  return (first > second) - (first < second);
+}
+
+static void
+test_quantiles (void)
+{
+  /* Anscombe's fourth set. The eighth row alone determines the slope. */
+  const double x[] = { 8, 8, 8, 8, 8, 8, 8, 19, 8, 8, 8 };
+  const double y[] = { 6.58, 5.76, 7.71, 8.84, 8.47, 7.04, 5.25, 12.5, 5.56, 7.91, 6.89 };
+  /* R's qqnorm (rstandard (lm (y4 ~ x4, anscombe))). */
+  const double expected[] = { -1.54663527139923, -1.00049054561931516, -0.65542350523442672,
+                              -0.37546177023551841, -0.1225808438888024 };
+  g_autoptr (AprRegressionDiagnostics) diagnostics = diagnose (APR_PRECISION_EXACT, 11, 1, x, y);
+  g_autoptr (AprPlot) plot = apr_plot_new_quantiles (diagnostics, NULL);
+  const double *quantiles;
+  const double *residuals;
+  double shown[11];
+  gsize n_shown = 0;
+  gsize i;
+
+  g_test_summary ("Quantiles are those of as many samples as are shown.");
+
+  g_assert_cmpuint (apr_plot_get_points (plot, &quantiles, &residuals), ==, 11);
+  for (i = 0; i < 11; i++)
+    if (isfinite (quantiles[i]) && isfinite (residuals[i]))
+      shown[n_shown++] = quantiles[i];
+  g_assert_cmpuint (n_shown, ==, 10);
+  qsort (shown, n_shown, sizeof *shown, compare_doubles);
+  for (i = 0; i < G_N_ELEMENTS (expected); i++)
+    {
+      g_assert_cmpfloat_with_epsilon (shown[i], expected[i], 1e-12);
+      g_assert_cmpfloat_with_epsilon (shown[9 - i], -expected[i], 1e-12);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/plot-regression/notes", test_notes);
   g_test_add_func ("/plot-regression/no-contours", test_no_contours);
+  g_test_add_func ("/plot-regression/quantiles", test_quantiles);
   g_test_add_func ("/plot-regression/nothing-but-the-note", test_nothing_but_the_note);
 
   return g_test_run ();

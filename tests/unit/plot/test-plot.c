@@ -386,6 +386,35 @@ test_views (void)
     }
 }
 
+static void
+test_numbers_at_the_ends (void)
+{
+  /* The axes are a tenth longer to either side. */
+  const double places[] = { 0.02, -2e-9, 2e-9, 0.00002, 1000000.5 };
+  const AprPlotStyle style = { FALSE, 11 };
+  const double y[] = { 0 };
+  gsize i;
+  int edge;
+  int row;
+
+  g_test_summary ("Numbers at the ends of an axis are all on the paper.");
+
+  for (i = 0; i < G_N_ELEMENTS (places); i++)
+    {
+      cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+      cairo_t *cairo = cairo_create (surface);
+      g_autoptr (AprPlot) plot = apr_plot_new ("", "", "");
+
+      apr_plot_add_points (plot, &places[i], y, 1);
+      apr_plot_draw (plot, cairo, &(AprPlotArea){ 0, 0, WIDTH, HEIGHT }, &style, NULL);
+      for (edge = 0; edge < 2; edge++)
+        for (row = 0; row < HEIGHT; row++)
+          g_assert_cmphex (get_pixel (surface, edge == 0 ? 0 : WIDTH - 1, row), ==, 0xffffff);
+      cairo_destroy (cairo);
+      cairo_surface_destroy (surface);
+    }
+}
+
 /* How many cells of a picture a note changes; all must be around the middle, @half_height above and below. */
 static guint
 count_note_cells (const char *note, const AprPlotStyle *style, int half_height)
@@ -506,6 +535,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/density", test_density);
   g_test_add_func ("/plot/extremes", test_extremes);
   g_test_add_func ("/plot/views", test_views);
+  g_test_add_func ("/plot/numbers-at-the-ends", test_numbers_at_the_ends);
   g_test_add_func ("/plot/note", test_note);
   g_test_add_func ("/plot/formats", test_formats);
   g_test_add_func ("/plot/row-numbers", test_row_numbers);
