@@ -14,6 +14,7 @@ typedef struct
   const double *x;
   const double *y;
   gsize n;
+  gsize n_shown;
 } TrendlinePlotContent;
 
 struct _TrendlinePlot

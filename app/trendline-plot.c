@@ -42,6 +42,7 @@ content_new (AprPlot *plot)
 
   content->plot = plot;
   content->n = apr_plot_get_points (plot, &content->x, &content->y);
+  content->n_shown = apr_plot_get_n_shown (plot);
   content->points = trendline_points_new (content->x, content->y, content->n);
 
   return content;
@@ -170,23 +171,25 @@ describe (TrendlinePlot *self)
   g_autofree char *row = trendline_plot_describe_row (self);
   g_autofree char *points = NULL;
   g_autofree char *description = NULL;
+  g_autofree char *note = NULL;
+  g_autofree char *both = NULL;
   const TrendlinePlotContent *content = self->content;
-  const char *note;
 
   if (content == NULL)
     return;
-  note = apr_plot_get_note (content->plot);
-  points = g_strdup_printf (ngettext ("%lu point", "%lu points", content->n), (gulong) content->n);
+  note = apr_plot_describe_note (content->plot);
+  points =
+    g_strdup_printf (ngettext ("%lu point", "%lu points", content->n_shown), (gulong) content->n_shown);
   description = g_strdup_printf (
     /* Translators: of a plot: the names of the axes, how many points there are. */
     _ ("%s by %s, %s"), apr_plot_get_axis_label (content->plot, 1),
     apr_plot_get_axis_label (content->plot, 0), points);
+  both = note == NULL         ? g_strdup (description)
+       : content->n_shown > 0 ? g_strdup_printf ("%s. %s", description, note)
+                              : g_strdup (note);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   apr_plot_get_title (content->plot), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-                                  self->row > 0  ? row
-                                  : note != NULL ? note
-                                                 : description,
-                                  -1);
+                                  self->row > 0 ? row : both, -1);
 }
 
 typedef struct

@@ -112,14 +112,12 @@ plot_new (const char *title, const char *x_label, const char *y_label, AprTensor
   return plot;
 }
 
-/* Says why no sample has a standardized residual, if none has. Returns: whether it is so */
-static gboolean
-note_nothing (AprPlot *plot, AprRegressionDiagnostics *diagnostics)
+/* Why no sample has a standardized residual. */
+static const char *
+find_reason (AprRegressionDiagnostics *diagnostics)
 {
   gsize n;
-  const double *standardized =
-    get_doubles (apr_regression_diagnostics_get_standardized_residuals (diagnostics), &n);
-  const double *residuals = get_doubles (apr_regression_diagnostics_get_residuals (diagnostics), NULL);
+  const double *residuals = get_doubles (apr_regression_diagnostics_get_residuals (diagnostics), &n);
   const double *leverages = get_doubles (apr_regression_diagnostics_get_leverages (diagnostics), NULL);
   double left = (double) n;
   gboolean all_zero = TRUE;
@@ -127,21 +125,44 @@ note_nothing (AprPlot *plot, AprRegressionDiagnostics *diagnostics)
 
   for (i = 0; i < n; i++)
     {
-      if (isfinite (standardized[i]))
-        return FALSE;
       /* Leverages sum up to the number of coefficients. */
       left -= leverages[i];
       all_zero = all_zero && residuals[i] == 0;
     }
   if (left < 0.5)
-    apr_plot_set_note (plot, N_ ("No residual degrees of freedom"));
-  else if (all_zero)
-    apr_plot_set_note (plot, N_ ("All residuals are 0"));
-  else
-    /* Sums in double do not tell so little. */
-    apr_plot_set_note (plot, N_ ("The residuals are as small as rounding errors"));
+    return N_ ("No residual degrees of freedom");
+  if (all_zero)
+    return N_ ("All residuals are 0");
 
-  return TRUE;
+  /* Sums in double do not tell so little. */
+  return N_ ("The residuals are as small as rounding errors");
+}
+
+/* Says which samples are not at their places, and why. Returns: whether none is */
+static gboolean
+note_left_out (AprPlot *plot, AprRegressionDiagnostics *diagnostics, const double *x, const double *y)
+{
+  gsize n;
+  const double *standardized =
+    get_doubles (apr_regression_diagnostics_get_standardized_residuals (diagnostics), &n);
+  gsize n_left_out = 0;
+  gboolean by_leverage = TRUE;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    if (!isfinite (x[i]) || !isfinite (y[i]))
+      {
+        n_left_out++;
+        /* Otherwise the residual is larger than numbers go. */
+        by_leverage = by_leverage && isnan (standardized[i]);
+      }
+  if (n_left_out == n)
+    apr_plot_set_note (plot, find_reason (diagnostics));
+  else if (n_left_out > 0)
+    apr_plot_set_note (plot,
+                       by_leverage ? N_ ("Rows left out, as their leverage is 1") : N_ ("Rows left out"));
+
+  return n_left_out == n;
 }
 
 AprPlot *
@@ -171,6 +192,7 @@ apr_plot_new_residuals (AprRegressionDiagnostics *diagnostics, AprTensor *rows)
   apr_plot_add_points (plot, fitted, residuals, n);
   add_smooth (plot, fitted, residuals, n);
   label_extremes (plot, fitted, residuals, residuals, n);
+  note_left_out (plot, diagnostics, fitted, residuals);
 
   return plot;
 }
@@ -232,7 +254,7 @@ apr_plot_new_quantiles (AprRegressionDiagnostics *diagnostics, AprTensor *rows)
     }
   apr_plot_add_points (plot, quantiles, residuals, n_all);
   label_extremes (plot, quantiles, residuals, extremes, n_all);
-  note_nothing (plot, diagnostics);
+  note_left_out (plot, diagnostics, quantiles, residuals);
 
   return plot;
 }
@@ -255,7 +277,7 @@ apr_plot_new_scale_location (AprRegressionDiagnostics *diagnostics, AprTensor *r
   apr_plot_add_points (plot, fitted, roots, n);
   label_extremes (plot, fitted, roots, roots, n);
   add_smooth (plot, fitted, roots, n);
-  note_nothing (plot, diagnostics);
+  note_left_out (plot, diagnostics, fitted, roots);
 
   return plot;
 }
@@ -304,26 +326,30 @@ apr_plot_new_leverage (AprRegressionDiagnostics *diagnostics, gsize rank, AprTen
   const double *residuals =
     get_doubles (apr_regression_diagnostics_get_standardized_residuals (diagnostics), NULL);
   const double *distances = get_doubles (apr_regression_diagnostics_get_cooks_distances (diagnostics), NULL);
+  g_autofree double *shown = g_new (double, MAX (n, 1));
   double range[2];
   gboolean has_contours;
   gsize i;
 
-  if (note_nothing (plot, diagnostics))
+  if (note_left_out (plot, diagnostics, leverages, residuals))
     {
       apr_plot_add_points (plot, leverages, residuals, n);
       return plot;
     }
 
-  find_range (leverages, n, range);
+  /* Nothing is to be seen at leverages without a residual, and so neither are they. */
+  for (i = 0; i < n; i++)
+    shown[i] = isfinite (residuals[i]) ? leverages[i] : NAN;
+  find_range (shown, n, range);
   /* Leverages are known to within 2⁻³⁵, and where they are all the same there is nowhere for a contour to go. */
   has_contours = range[1] - range[0] > 0x1p-34 * range[1];
-  add_zero_line (plot, leverages, n);
-  apr_plot_add_points (plot, leverages, residuals, n);
+  add_zero_line (plot, shown, n);
+  apr_plot_add_points (plot, shown, residuals, n);
   if (has_contours)
     for (i = 0; i < G_N_ELEMENTS (cook_levels); i++)
       add_contour (plot, cook_levels[i], rank, fmax (range[0], range[1] / 1000), fmin (range[1], 1));
-  add_smooth (plot, leverages, residuals, n);
-  label_extremes (plot, leverages, residuals, distances, n);
+  add_smooth (plot, shown, residuals, n);
+  label_extremes (plot, shown, residuals, distances, n);
   /* After the rows, which matter more where there is no room for both. */
   if (has_contours)
     for (i = 0; i < G_N_ELEMENTS (cook_levels); i++)

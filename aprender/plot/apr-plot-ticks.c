@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "aprender/plot/apr-plot-text.h"
+
 /* Plain numbers have no more digits than this. */
 #define MAX_DIGITS 6
 
@@ -71,4 +73,33 @@ apr_plot_ticks_format (const AprPlotTicks *self, guint i)
     return g_strconcat ("−", text + 1, NULL);
 
   return g_steal_pointer (&text);
+}
+
+double
+apr_plot_ticks_measure (const AprPlotTicks *self, cairo_t *cairo)
+{
+  double width = 0;
+  guint i;
+
+  for (i = 0; i < self->n; i++)
+    {
+      g_autofree char *text = apr_plot_ticks_format (self, i);
+
+      width = fmax (width, apr_plot_get_text_width (cairo, text));
+    }
+
+  return width;
+}
+
+AprPlotTicks
+apr_plot_ticks_choose_beside (double begin, double end, cairo_t *cairo, double width, double font_size)
+{
+  guint max_n = (guint) CLAMP (width / (3.5 * font_size), 2, 10);
+  AprPlotTicks self = apr_plot_ticks_choose (begin, end, max_n);
+
+  /* Long numbers need more room each. */
+  while (max_n > 2 && apr_plot_ticks_measure (&self, cairo) + font_size > self.step / (end - begin) * width)
+    self = apr_plot_ticks_choose (begin, end, --max_n);
+
+  return self;
 }

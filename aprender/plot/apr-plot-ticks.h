@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <cairo.h>
 #include <glib.h>
 
 G_BEGIN_DECLS
@@ -22,5 +23,12 @@ double apr_plot_ticks_get (const AprPlotTicks *self, guint i);
 
 /* With the decimal mark of the program's locale, which the command leaves as it is in C. */
 char *apr_plot_ticks_format (const AprPlotTicks *self, guint i);
+
+/* The width of the longest. */
+double apr_plot_ticks_measure (const AprPlotTicks *self, cairo_t *cairo);
+
+/* As many as there is room for side by side on a width of paper, whose font has this size. */
+AprPlotTicks
+apr_plot_ticks_choose_beside (double begin, double end, cairo_t *cairo, double width, double font_size);
 
 G_END_DECLS

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "aprender/plot/apr-plot-colour.h"
 #include "aprender/plot/apr-plot-density.h"
 #include "aprender/plot/apr-plot-text.h"
 #include "aprender/plot/apr-plot-ticks.h"
@@ -10,10 +11,14 @@
 /* More points than this are drawn as their density. */
 #define MAX_POINTS 5000
 
+/* How many points that are left out are named. */
+#define MAX_NAMES 3
+
 /* In units of the size of the font. */
 #define TICK 0.4
 #define POINT_RADIUS 0.2
 #define MARGIN 0.6
+#define LINE_HEIGHT 1.4
 
 typedef enum
 {
@@ -230,6 +235,51 @@ apr_plot_get_points (const AprPlot *self, const double **x, const double **y)
   return 0;
 }
 
+static gboolean
+is_finite (const double *x, const double *y, gsize i)
+{
+  return isfinite (x[i]) && isfinite (y[i]);
+}
+
+gsize
+apr_plot_get_n_shown (const AprPlot *self)
+{
+  const double *x;
+  const double *y;
+  gsize n = apr_plot_get_points (self, &x, &y);
+  gsize n_shown = 0;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    n_shown += is_finite (x, y, i);
+
+  return n_shown;
+}
+
+char *
+apr_plot_describe_note (const AprPlot *self)
+{
+  g_autoptr (GString) text = g_string_new (self->note);
+  const double *x;
+  const double *y;
+  gsize n = apr_plot_get_points (self, &x, &y);
+  guint n_names = 0;
+  gsize i;
+
+  if (self->note == NULL)
+    return NULL;
+  if (apr_plot_get_n_shown (self) == 0)
+    return g_strdup (self->note);
+  for (i = 0; i < n && n_names <= MAX_NAMES; i++)
+    if (!is_finite (x, y, i) && n_names++ < MAX_NAMES)
+      g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, n_names == 1 ? ": " : ", ",
+                              apr_plot_get_row_number (self, i));
+  if (n_names > MAX_NAMES)
+    g_string_append (text, ", …");
+
+  return g_strdup (text->str);
+}
+
 const char *
 apr_plot_get_title (const AprPlot *self)
 {
@@ -248,36 +298,6 @@ apr_plot_include_zero (AprPlot *self)
   const double zero = 0;
 
   widen (self, 1, &zero, 1);
-}
-
-typedef enum
-{
-  PAPER,
-  INK,
-  FAINT,
-  POINT,
-  CURVE,
-  GUIDE,
-} Colour;
-
-/* As red, green, blue: light, dark, and both with high contrast. Those of points and lines can be told apart also by
- * who sees fewer colours. */
-static const guint32 colours[][4] = {
-  [PAPER] = { 0xffffff, 0x1e1e1e, 0xffffff, 0x000000 }, /**/
-  [INK] = { 0x222222, 0xe6e6e6, 0x000000, 0xffffff },   /**/
-  [FAINT] = { 0xd8d8d8, 0x404040, 0x949494, 0x767676 }, /**/
-  [POINT] = { 0x1c5fa8, 0x62a0ea, 0x0b3d75, 0x99c1f1 }, /**/
-  [CURVE] = { 0xc01c28, 0xff7b63, 0x8f0a15, 0xff9a86 }, /**/
-  [GUIDE] = { 0x6a6a6a, 0xa0a0a0, 0x333333, 0xdddddd }, /**/
-};
-
-static void
-set_colour (cairo_t *cairo, Colour name, const AprPlotStyle *style, double alpha)
-{
-  guint32 colour = colours[name][(style->high_contrast ? 2 : 0) + (style->dark ? 1 : 0)];
-
-  cairo_set_source_rgba (cairo, (colour >> 16 & 0xff) / 255.0, (colour >> 8 & 0xff) / 255.0,
-                         (colour & 0xff) / 255.0, alpha);
 }
 
 static double
@@ -314,34 +334,13 @@ apr_plot_get_view (const AprPlot *self, AprPlotView *view)
     }
 }
 
-static double
-measure_labels (cairo_t *cairo, const AprPlotTicks *ticks)
-{
-  double width = 0;
-  guint i;
-
-  for (i = 0; i < ticks->n; i++)
-    {
-      g_autofree char *text = apr_plot_ticks_format (ticks, i);
-
-      width = fmax (width, apr_plot_get_text_width (cairo, text));
-    }
-
-  return width;
-}
-
 static AprPlotTicks
 choose_x_ticks (cairo_t *cairo, const Frame *frame, double size)
 {
-  double width = (frame->view.end[0] - frame->view.begin[0]) * frame->scale[0];
-  guint max_n = (guint) CLAMP (width / (3.5 * size), 2, 10);
-  AprPlotTicks ticks = apr_plot_ticks_choose (frame->view.begin[0], frame->view.end[0], max_n);
+  const AprPlotView *view = &frame->view;
 
-  /* Long numbers need more room each. */
-  while (max_n > 2 && measure_labels (cairo, &ticks) + size > ticks.step * frame->scale[0])
-    ticks = apr_plot_ticks_choose (frame->view.begin[0], frame->view.end[0], --max_n);
-
-  return ticks;
+  return apr_plot_ticks_choose_beside (view->begin[0], view->end[0], cairo,
+                                       (view->end[0] - view->begin[0]) * frame->scale[0], size);
 }
 
 static void
@@ -353,10 +352,16 @@ place_x (Frame *frame, double left, double right)
 
 /* Where the line through the baseline of the numbers along the x axis is, and so on: the frame is what is left. */
 static void
-place_frame (Frame *frame, cairo_t *cairo, const AprPlotArea *paper, double size, const AprPlotTicks *y_ticks)
+place_frame (Frame *frame,
+             cairo_t *cairo,
+             const AprPlotArea *paper,
+             double size,
+             const AprPlotTicks *y_ticks,
+             gboolean has_line_above)
 {
-  double left = paper->x + MARGIN * size + 1.6 * size + measure_labels (cairo, y_ticks) + 2 * TICK * size;
-  double top = paper->y + MARGIN * size + 1.9 * size;
+  double left =
+    paper->x + MARGIN * size + 1.6 * size + apr_plot_ticks_measure (y_ticks, cairo) + 2 * TICK * size;
+  double top = paper->y + MARGIN * size + 1.9 * size + (has_line_above ? LINE_HEIGHT * size : 0);
   double right = paper->x + paper->width - 1.2 * size;
   double bottom = paper->y + paper->height - MARGIN * size - 3.2 * size;
   AprPlotTicks x_ticks;
@@ -367,7 +372,7 @@ place_frame (Frame *frame, cairo_t *cairo, const AprPlotArea *paper, double size
   place_x (frame, left, right);
   /* A number can stand at either end. Where less room is left for them, they get no longer. */
   x_ticks = choose_x_ticks (cairo, frame, size);
-  overhang = measure_labels (cairo, &x_ticks) / 2 + 0.3 * size;
+  overhang = apr_plot_ticks_measure (&x_ticks, cairo) / 2 + 0.3 * size;
   place_x (frame, fmax (left, paper->x + overhang), fmin (right, paper->x + paper->width - overhang));
 }
 
@@ -379,18 +384,18 @@ draw_x_axis (cairo_t *cairo, const Frame *frame, const AprPlotStyle *style)
   guint every;
   guint i;
 
-  every =
-    (guint) fmin (ceil ((measure_labels (cairo, &ticks) + size / 2) / (ticks.step * frame->scale[0])), 1e6);
+  every = (guint) fmin (
+    ceil ((apr_plot_ticks_measure (&ticks, cairo) + size / 2) / (ticks.step * frame->scale[0])), 1e6);
   for (i = 0; i < ticks.n; i++)
     {
       double place = to_x (frame, apr_plot_ticks_get (&ticks, i));
       g_autofree char *text = apr_plot_ticks_format (&ticks, i);
 
-      set_colour (cairo, FAINT, style, 1);
+      apr_plot_set_colour (cairo, style, APR_PLOT_FAINT, 1);
       cairo_move_to (cairo, place, to_y (frame, frame->view.begin[1]));
       cairo_line_to (cairo, place, to_y (frame, frame->view.end[1]));
       cairo_stroke (cairo);
-      set_colour (cairo, INK, style, 1);
+      apr_plot_set_colour (cairo, style, APR_PLOT_INK, 1);
       if (every < 2 || i % every == 0)
         apr_plot_show_text (cairo, place, frame->origin[1] + 1.4 * size, 0.5, text);
     }
@@ -407,11 +412,11 @@ draw_y_axis (cairo_t *cairo, const Frame *frame, const AprPlotTicks *ticks, cons
       double place = to_y (frame, apr_plot_ticks_get (ticks, i));
       g_autofree char *text = apr_plot_ticks_format (ticks, i);
 
-      set_colour (cairo, FAINT, style, 1);
+      apr_plot_set_colour (cairo, style, APR_PLOT_FAINT, 1);
       cairo_move_to (cairo, to_x (frame, frame->view.begin[0]), place);
       cairo_line_to (cairo, to_x (frame, frame->view.end[0]), place);
       cairo_stroke (cairo);
-      set_colour (cairo, INK, style, 1);
+      apr_plot_set_colour (cairo, style, APR_PLOT_INK, 1);
       apr_plot_show_text (cairo, frame->origin[0] - 2 * TICK * size, place + 0.35 * size, 1, text);
     }
 }
@@ -430,7 +435,7 @@ draw_names (const AprPlot *self,
   double middle = frame->origin[0] + (frame->view.end[0] - frame->view.begin[0]) * frame->scale[0] / 2;
   double height = -(frame->view.end[1] - frame->view.begin[1]) * frame->scale[1];
 
-  set_colour (cairo, INK, style, 1);
+  apr_plot_set_colour (cairo, style, APR_PLOT_INK, 1);
   apr_plot_show_text_between (cairo, left, right, middle, frame->origin[1] + 3 * size, size, self->x_label);
 
   cairo_save (cairo);
@@ -466,12 +471,12 @@ draw_points (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlot
     n_visible += is_visible (frame, item->x[i], item->y[i]);
   if (n_visible > MAX_POINTS)
     {
-      set_colour (cairo, POINT, style, 1);
+      apr_plot_set_colour (cairo, style, APR_PLOT_POINT, 1);
       apr_plot_draw_density (cairo, item->x, item->y, item->n, frame->origin, frame->view.begin, frame->scale,
                              frame->view.end, style->font_size / 4);
       return;
     }
-  set_colour (cairo, POINT, style, style->high_contrast ? 1 : n_visible > 500 ? 0.5 : 0.8);
+  apr_plot_set_colour (cairo, style, APR_PLOT_POINT, style->high_contrast ? 1 : n_visible > 500 ? 0.5 : 0.8);
   for (i = 0; i < item->n; i++)
     if (is_visible (frame, item->x[i], item->y[i]))
       {
@@ -490,9 +495,9 @@ draw_line (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotSt
   gsize i;
 
   if (dashed)
-    set_colour (cairo, GUIDE, style, 1);
+    apr_plot_set_colour (cairo, style, APR_PLOT_GUIDE, 1);
   else
-    set_colour (cairo, CURVE, style, 1);
+    apr_plot_set_colour (cairo, style, APR_PLOT_CURVE, 1);
   cairo_set_dash (cairo, dashes, dashed ? 2 : 0, 0);
   cairo_set_line_width (cairo, style->font_size * (dashed ? 0.09 : 0.15));
   for (i = 0; i < item->n; i++)
@@ -518,7 +523,7 @@ draw_band (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotSt
   for (i = item->n; i-- > 0;)
     if (isfinite (item->upper[i]))
       cairo_line_to (cairo, to_x (frame, item->x[i]), to_y (frame, item->upper[i]));
-  set_colour (cairo, CURVE, style, 0.18);
+  apr_plot_set_colour (cairo, style, APR_PLOT_CURVE, 0.18);
   cairo_fill (cairo);
 }
 
@@ -565,12 +570,12 @@ draw_label (const Item *item, cairo_t *cairo, const Frame *frame, const AprPlotS
   cairo_save (cairo);
   cairo_move_to (cairo, x, y);
   cairo_text_path (cairo, item->text);
-  set_colour (cairo, PAPER, style, 1);
+  apr_plot_set_colour (cairo, style, APR_PLOT_PAPER, 1);
   cairo_set_line_join (cairo, CAIRO_LINE_JOIN_ROUND);
   cairo_set_line_width (cairo, size * 0.3);
   cairo_stroke (cairo);
   cairo_restore (cairo);
-  set_colour (cairo, INK, style, 1);
+  apr_plot_set_colour (cairo, style, APR_PLOT_INK, 1);
   apr_plot_show_text (cairo, x, y, 0, item->text);
 }
 
@@ -593,27 +598,43 @@ draw_items (const AprPlot *self, cairo_t *cairo, const Frame *frame, const AprPl
     }
 }
 
+/* In the middle of an area, in as many lines as need be. */
 static void
-draw_note (const AprPlot *self, cairo_t *cairo, const AprPlotArea *area, const AprPlotStyle *style)
+draw_note (const char *note, cairo_t *cairo, const AprPlotArea *area, const AprPlotStyle *style)
 {
   double size = style->font_size;
   double begin = area->x + size / 2;
   double end = area->x + area->width - size / 2;
-  g_auto (GStrv) lines = apr_plot_break_text (cairo, self->note, end - begin);
-  double y = area->y + area->height / 2 - (double) g_strv_length (lines) * 0.7 * size;
+  g_auto (GStrv) lines = apr_plot_break_text (cairo, note, end - begin);
+  double y = area->y + area->height / 2 - (double) g_strv_length (lines) * LINE_HEIGHT / 2 * size;
   guint i;
 
-  for (i = 0; lines[i] != NULL; i++, y += 1.4 * size)
+  for (i = 0; lines[i] != NULL; i++, y += LINE_HEIGHT * size)
     {
       double width = fmin (apr_plot_get_text_width (cairo, lines[i]) + size, area->width);
 
       /* The grid's lines would go through the letters. */
-      set_colour (cairo, PAPER, style, 1);
-      cairo_rectangle (cairo, area->x + (area->width - width) / 2, y, width, 1.4 * size);
+      apr_plot_set_colour (cairo, style, APR_PLOT_PAPER, 1);
+      cairo_rectangle (cairo, area->x + (area->width - width) / 2, y, width, LINE_HEIGHT * size);
       cairo_fill (cairo);
-      set_colour (cairo, INK, style, 1);
+      apr_plot_set_colour (cairo, style, APR_PLOT_INK, 1);
       apr_plot_show_text_between (cairo, begin, end, (begin + end) / 2, y + 1.05 * size, size, lines[i]);
     }
+}
+
+/* In one line above an area. */
+static void
+draw_line_above (const char *note,
+                 cairo_t *cairo,
+                 const AprPlotArea *area,
+                 const AprPlotArea *paper,
+                 const AprPlotStyle *style)
+{
+  double size = style->font_size;
+
+  apr_plot_set_colour (cairo, style, APR_PLOT_INK, 1);
+  apr_plot_show_text_between (cairo, paper->x + MARGIN * size, paper->x + paper->width - MARGIN * size,
+                              area->x + area->width / 2, area->y - 0.6 * size, size, note);
 }
 
 AprPlotArea
@@ -625,6 +646,8 @@ apr_plot_draw (const AprPlot *self,
 {
   double size = style->font_size;
   g_autoptr (GArray) labels = g_array_new (FALSE, FALSE, sizeof (AprPlotArea));
+  g_autofree char *note = apr_plot_describe_note (self);
+  gboolean has_line_above = note != NULL && apr_plot_get_n_shown (self) > 0;
   AprPlotView all;
   Frame frame;
   AprPlotTicks y_ticks;
@@ -633,7 +656,7 @@ apr_plot_draw (const AprPlot *self,
   cairo_save (cairo);
   cairo_rectangle (cairo, paper->x, paper->y, paper->width, paper->height);
   cairo_clip (cairo);
-  set_colour (cairo, PAPER, style, 1);
+  apr_plot_set_colour (cairo, style, APR_PLOT_PAPER, 1);
   cairo_paint (cairo);
   cairo_select_font_face (cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
   cairo_set_font_size (cairo, size);
@@ -644,7 +667,7 @@ apr_plot_draw (const AprPlot *self,
   frame.labels = labels;
   y_ticks = apr_plot_ticks_choose (frame.view.begin[1], frame.view.end[1],
                                    (guint) CLAMP (paper->height / (4 * size), 2, 8));
-  place_frame (&frame, cairo, paper, size, &y_ticks);
+  place_frame (&frame, cairo, paper, size, &y_ticks, has_line_above);
   draw_x_axis (cairo, &frame, style);
   draw_y_axis (cairo, &frame, &y_ticks, style);
   draw_names (self, cairo, &frame, paper, style);
@@ -653,13 +676,15 @@ apr_plot_draw (const AprPlot *self,
   area.y = to_y (&frame, frame.view.end[1]);
   area.width = to_x (&frame, frame.view.end[0]) - area.x;
   area.height = frame.origin[1] - area.y;
+  if (has_line_above)
+    draw_line_above (note, cairo, &area, paper, style);
   cairo_rectangle (cairo, area.x, area.y, area.width, area.height);
-  set_colour (cairo, GUIDE, style, 1);
+  apr_plot_set_colour (cairo, style, APR_PLOT_GUIDE, 1);
   cairo_stroke_preserve (cairo);
   cairo_clip (cairo);
   draw_items (self, cairo, &frame, style);
-  if (self->note != NULL)
-    draw_note (self, cairo, &area, style);
+  if (note != NULL && !has_line_above)
+    draw_note (note, cairo, &area, style);
   cairo_restore (cairo);
 
   return area;

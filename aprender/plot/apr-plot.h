@@ -58,11 +58,15 @@ guint64 apr_plot_get_row_number (const AprPlot *self, gsize point);
 /* Names a point. */
 void apr_plot_add_label (AprPlot *self, double x, double y, const char *text);
 
-/* Says in the middle of a plot, whatever part of it is drawn, why there is nothing to be seen. */
+/* Says, whatever part of a plot is drawn, why there is nothing to be seen: in the middle. Where some of the points that
+ * were added first are to be seen, the note is above them, and names those that are not. */
 void apr_plot_set_note (AprPlot *self, const char *text);
 
-/* Returns: (nullable): the note */
+/* Returns: (nullable): the note, as it was set */
 const char *apr_plot_get_note (const AprPlot *self);
+
+/* Returns: (transfer full) (nullable): the note, as it is drawn */
+char *apr_plot_describe_note (const AprPlot *self);
 
 /* A line of a comparison does not widen the axes. */
 void apr_plot_add_line (AprPlot *self, AprPlotLine kind, const double *x, const double *y, gsize n);
@@ -74,6 +78,9 @@ void apr_plot_include_zero (AprPlot *self);
 
 /* Gets the points that were added first, which belong to the plot. */
 gsize apr_plot_get_points (const AprPlot *self, const double **x, const double **y);
+
+/* Counts those of them that are finite. */
+gsize apr_plot_get_n_shown (const AprPlot *self);
 
 const char *apr_plot_get_title (const AprPlot *self);
 

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import math
+
 import aprender
 
 # Stopping distances of cars, in feet, by speed, in miles an hour: Ezekiel's data of 1930, R's “cars”.
@@ -26,7 +28,8 @@ print(robust.test_hypothesis('speed = 0, square = 0'))
 line = aprender.LinearRegression().fit([row[:1] for row in X], distance).get_statistics()
 print(f'{line.residual_sum_of_squares:.0f} {statistics.residual_sum_of_squares:.0f}', statistics.compare(line))
 
-# The samples that weigh most.
+# The samples that weigh most. First those whose leverage is 1, if there are some: their Cook's distance is NaN.
 diagnostics = model.diagnose(X, distance)
-worst = sorted(range(50), key=lambda i: -diagnostics.cooks_distances[i])[:3]
+far = diagnostics.cooks_distances
+worst = sorted(range(50), key=lambda i: (not math.isnan(far[i]), -far[i]))[:3]
 print(worst, f'Durbin-Watson {diagnostics.durbin_watson:.4f}')

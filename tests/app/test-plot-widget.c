@@ -46,6 +46,20 @@ make_plot (gconstpointer data)
   return plot;
 }
 
+/* The fourth of four is left out. */
+static AprPlot *
+make_part (gconstpointer data)
+{
+  const double x[] = { 1, 2, 3, 4 };
+  const double y[] = { 1, 2, 3, NAN };
+  AprPlot *plot = apr_plot_new ("Points", "Across", "Up");
+
+  apr_plot_add_points (plot, x, y, G_N_ELEMENTS (x));
+  apr_plot_set_note (plot, "Left out");
+
+  return plot;
+}
+
 static AprPlot *
 make_none (gconstpointer data)
 {
@@ -394,6 +408,12 @@ test_contents (void)
   wait (plot);
   g_assert_cmpuint (trendline_plot_get_row (plot), ==, 0);
   g_assert_false (trendline_plot_get_place (plot, 1, &place));
+
+  /* What is left out is said too. */
+  trendline_plot_make (plot, make_part, NULL, NULL);
+  wait (plot);
+  g_assert_null (gtk_test_accessible_check_property (
+    GTK_ACCESSIBLE (plot), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, "Up by Across, 3 points. Left out: 4"));
 
   /* A plot that has only a note is described by it, and no key finds a point. */
   trendline_plot_make (plot, make_empty, NULL, NULL);

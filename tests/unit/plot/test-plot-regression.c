@@ -44,7 +44,9 @@ assert_notes (AprRegressionDiagnostics *diagnostics, gsize rank, const char *exp
   g_assert_cmpstr (apr_plot_get_note (residuals), ==, NULL);
   for (i = 0; i < G_N_ELEMENTS (plots); i++)
     {
-      g_assert_cmpstr (apr_plot_get_note (plots[i]), ==, expected);
+      g_autofree char *note = apr_plot_describe_note (plots[i]);
+
+      g_assert_cmpstr (note, ==, expected);
       apr_plot_free (plots[i]);
     }
 }
@@ -77,11 +79,11 @@ test_notes (void)
     { APR_PRECISION_EXACT, 6, x, inexact, 2, NULL },
     { APR_PRECISION_EXACT, 6, thirds, sevenths, 2, NULL },
     { APR_PRECISION_DOUBLE, 6, thirds, sevenths, 2, "The residuals are as small as rounding errors" },
-    { APR_PRECISION_EXACT, 6, groups, inexact, 2, NULL },
+    { APR_PRECISION_EXACT, 6, groups, inexact, 2, "Rows left out, as their leverage is 1: 6" },
   };
   guint i;
 
-  g_test_summary ("A plot without a single sample says why.");
+  g_test_summary ("A plot without a single sample says why, and one without some of them which and why.");
 
   for (i = 0; i < G_N_ELEMENTS (sevenths); i++)
     sevenths[i] = thirds[i] / 7;
@@ -92,6 +94,23 @@ test_notes (void)
 
       assert_notes (diagnostics, cases[i].rank, cases[i].note);
     }
+}
+
+static void
+test_large_residuals (void)
+{
+  /* The mean is 3/5 of the largest number, and the second target is further below it than numbers go. */
+  const double x[] = { -2, 0, 2, 1, -1 };
+  const double y[] = { G_MAXDOUBLE, -G_MAXDOUBLE, G_MAXDOUBLE, G_MAXDOUBLE, G_MAXDOUBLE };
+  g_autoptr (AprRegressionDiagnostics) diagnostics = diagnose (APR_PRECISION_EXACT, 5, 1, x, y);
+  g_autoptr (AprPlot) residuals = apr_plot_new_residuals (diagnostics, NULL);
+  g_autoptr (AprPlot) quantiles = apr_plot_new_quantiles (diagnostics, NULL);
+  g_autofree char *note = apr_plot_describe_note (residuals);
+
+  g_test_summary ("A plot says that a sample is left out whose residual is no number; its quantile is one.");
+
+  g_assert_cmpstr (note, ==, "Rows left out: 2");
+  g_assert_null (apr_plot_get_note (quantiles));
 }
 
 #define WIDTH 400
@@ -189,13 +208,20 @@ test_quantiles (void)
                               -0.37546177023551841, -0.1225808438888024 };
   g_autoptr (AprRegressionDiagnostics) diagnostics = diagnose (APR_PRECISION_EXACT, 11, 1, x, y);
   g_autoptr (AprPlot) plot = apr_plot_new_quantiles (diagnostics, NULL);
+  g_autoptr (AprPlot) leverage = apr_plot_new_leverage (diagnostics, 2, NULL);
+  AprPlotView view;
   const double *quantiles;
   const double *residuals;
   double shown[11];
   gsize n_shown = 0;
   gsize i;
 
-  g_test_summary ("Quantiles are those of as many samples as are shown.");
+  g_test_summary ("Quantiles are those of as many samples as are shown, and axes end where these do.");
+
+  apr_plot_get_view (leverage, &view);
+  g_assert_cmpfloat (view.begin[0], <, 0.1);
+  g_assert_cmpfloat (view.end[0], >, 0.1);
+  g_assert_cmpfloat (view.end[0], <, 0.2);
 
   g_assert_cmpuint (apr_plot_get_points (plot, &quantiles, &residuals), ==, 11);
   for (i = 0; i < 11; i++)
@@ -216,6 +242,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/plot-regression/notes", test_notes);
   g_test_add_func ("/plot-regression/no-contours", test_no_contours);
+  g_test_add_func ("/plot-regression/large-residuals", test_large_residuals);
   g_test_add_func ("/plot-regression/quantiles", test_quantiles);
   g_test_add_func ("/plot-regression/nothing-but-the-note", test_nothing_but_the_note);
 

@@ -419,15 +419,20 @@ test_numbers_at_the_ends (void)
 static guint
 count_note_cells (const char *note, const AprPlotStyle *style, int half_height)
 {
-  g_autoptr (AprPlot) plot = make_plot ();
+  const double places[] = { 0, 9 };
+  const double nowhere[] = { NAN, NAN };
+  g_autoptr (AprPlot) plot = apr_plot_new ("A title", "Years", "Kilometres");
   int without[N_CELLS];
   int with[N_CELLS];
   guint n_different = 0;
   guint n_left = 0;
   int i;
 
+  apr_plot_add_line (plot, APR_PLOT_SOLID, places, places, 2);
+  apr_plot_add_points (plot, places, nowhere, 2);
   draw_cells (plot, style, without);
   g_assert_null (apr_plot_get_note (plot));
+  g_assert_null (apr_plot_describe_note (plot));
   apr_plot_set_note (plot, "Another note");
   apr_plot_set_note (plot, note);
   g_assert_cmpstr (apr_plot_get_note (plot), ==, note);
@@ -475,6 +480,67 @@ test_note (void)
       g_assert_cmpuint (n_word, >, n_line);
       g_assert_cmpuint (n_lines, >, n_word);
     }
+}
+
+static void
+test_note_on_some (void)
+{
+  const double x[] = { 0, 1, 2, NAN, 4, 5, 6 };
+  const double y[] = { 0, 1, NAN, 3, INFINITY, NAN, 6 };
+  const gint64 numbers[] = { 7, 8, 9, 10, 11, 12, 13 };
+  const AprPlotStyle style = { FALSE, 11 };
+  const AprPlotArea paper = { 0, 0, WIDTH, HEIGHT };
+  const char *const expected[] = {
+    NULL, "Left out", "Left out", "Left out: 3", "Left out: 3, 4", "Left out: 3, 4, 5", "Left out: 3, 4, 5, …"
+  };
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+  cairo_t *cairo = cairo_create (surface);
+  g_autoptr (GBytes) bytes = NULL;
+  gint64 little[7];
+  gsize n;
+
+  g_test_summary ("A note on points that are left out is above the others, and names the first.");
+
+  for (n = 1; n < G_N_ELEMENTS (expected); n++)
+    {
+      g_autoptr (AprPlot) plot = apr_plot_new ("", "", "");
+      g_autofree char *note = NULL;
+      AprPlotArea area;
+      AprPlotArea area_with;
+      guint n_ink = 0;
+      int i;
+
+      apr_plot_add_points (plot, x, y, n);
+      g_assert_cmpuint (apr_plot_get_n_shown (plot), ==, MIN (n, 2));
+      area = apr_plot_draw (plot, cairo, &paper, &style, NULL);
+      apr_plot_set_note (plot, "Left out");
+      area_with = apr_plot_draw (plot, cairo, &paper, &style, NULL);
+      g_assert_cmpfloat (area_with.y, >, area.y + style.font_size);
+      g_assert_cmpfloat (area_with.y + area_with.height, ==, area.y + area.height);
+      for (i = 0; i < WIDTH; i++)
+        n_ink += get_pixel (surface, i, area.y + 0.6 * style.font_size) != 0xffffff;
+      g_assert_cmpuint (n_ink, >, 10);
+      note = apr_plot_describe_note (plot);
+      g_assert_cmpstr (note, ==, expected[n]);
+    }
+  cairo_destroy (cairo);
+  cairo_surface_destroy (surface);
+
+  for (n = 0; n < G_N_ELEMENTS (little); n++)
+    little[n] = GINT64_TO_LE (numbers[n]);
+  bytes = g_bytes_new (little, sizeof little);
+  {
+    g_autoptr (AprPlot) plot = apr_plot_new ("", "", "");
+    g_autoptr (AprTensor) tensor =
+      apr_tensor_new_from_bytes (APR_DTYPE_I64, (const gsize[]){ 7 }, 1, bytes, NULL);
+    g_autofree char *note = NULL;
+
+    apr_plot_set_row_numbers (plot, tensor);
+    apr_plot_add_points (plot, x, y, 7);
+    apr_plot_set_note (plot, "Left out");
+    note = apr_plot_describe_note (plot);
+    g_assert_cmpstr (note, ==, "Left out: 10, 11, 12, …");
+  }
 }
 
 static void
@@ -537,6 +603,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/views", test_views);
   g_test_add_func ("/plot/numbers-at-the-ends", test_numbers_at_the_ends);
   g_test_add_func ("/plot/note", test_note);
+  g_test_add_func ("/plot/note-on-some", test_note_on_some);
   g_test_add_func ("/plot/formats", test_formats);
   g_test_add_func ("/plot/row-numbers", test_row_numbers);
 

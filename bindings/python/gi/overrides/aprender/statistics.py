@@ -217,11 +217,12 @@ class Diagnostics:
         model = Apr.LinearRegression().fit(X, y)
         diagnostics = model.diagnose(X, y)
         print(diagnostics.residuals, diagnostics.durbin_watson)
-        worst = max(range(len(y)), key=lambda i: diagnostics.cooks_distances[i])
+        most = max(range(len(y)), key=lambda i: diagnostics.leverages[i])
 
     fitted_values, residuals, leverages, standardized_residuals, studentized_residuals and cooks_distances are
     [n_samples], in the order of X. The first two are in the units of y, the others have none. to_frame() has them as
-    a pandas.DataFrame. Where there are as many coefficients as samples, what needs a residual variance is NaN.
+    a pandas.DataFrame. Where there are as many coefficients as samples, what needs a residual variance is NaN; so are
+    the last three of a sample whose leverage is 1, which is more influential than any other.
     Diagnostics never change: any thread may read them.
     """
 
