@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <math.h>
 #include <string.h>
 
 #include "aprender/plot/apr-plot-file.h"
@@ -7,12 +6,10 @@
 #include "aprender/plot/apr-plot-samples.h"
 #include "aprender/tool/apr-tool-model.h"
 #include "aprender/tool/apr-tool-output.h"
+#include "aprender/tool/apr-tool-plot-feature.h"
 #include "aprender/tool/apr-tool-progress.h"
 #include "aprender/tool/apr-tool-table.h"
 #include "aprender/tool/apr-tool.h"
-
-/* How many places a line goes through. */
-#define N_LINE 101
 
 #define FONT_SIZE 11
 
@@ -92,122 +89,6 @@ read_data (Data *self, AprTableReader *reader, GError **error)
   return TRUE;
 }
 
-/* A column of a matrix. */
-static double *
-get_column (AprTensor *tensor, gsize n_rows, gsize column)
-{
-  double *values = g_new (double, MAX (n_rows, 1));
-  gsize n_columns = apr_tensor_get_n_elements (tensor) / MAX (n_rows, 1);
-  gsize i;
-
-  for (i = 0; i < n_rows; i++)
-    values[i] = apr_tensor_get_double (tensor, i * n_columns + column, NULL);
-
-  return values;
-}
-
-static double
-get_mean (const double *values, gsize n)
-{
-  double mean = 0;
-  gsize i;
-
-  for (i = 0; i < n; i++)
-    mean += values[i] / (double) n;
-
-  return mean;
-}
-
-/* The samples that the line goes through: all features at their means, but for one, which goes from its least to its
- * greatest value. */
-static AprTensor *
-make_line (const Data *data, gsize n_features, gsize feature, double line_x[N_LINE])
-{
-  const gsize shape[2] = { N_LINE, n_features };
-  g_autofree double *rows = g_new (double, N_LINE *n_features);
-  gsize i;
-  gsize j;
-
-  for (j = 0; j < n_features; j++)
-    {
-      g_autofree double *values = get_column (data->tensors[APR_PLOT_X], data->n_rows, j);
-      double mean = get_mean (values, data->n_rows);
-      double begin = INFINITY;
-      double end = -INFINITY;
-
-      for (i = 0; i < data->n_rows; i++)
-        {
-          begin = fmin (begin, values[i]);
-          end = fmax (end, values[i]);
-        }
-      for (i = 0; i < N_LINE; i++)
-        rows[i * n_features + j] = j == feature ? begin + (end - begin) * (double) i / (N_LINE - 1) : mean;
-      for (i = 0; i < N_LINE && j == feature; i++)
-        line_x[i] = rows[i * n_features + j];
-    }
-
-  return apr_tensor_new_from_doubles (rows, N_LINE * n_features, shape, 2, NULL);
-}
-
-static gboolean
-find_feature (AprLinearRegression *model, const char *name, gsize *feature, GError **error)
-{
-  g_auto (GStrv) names = apr_estimator_get_feature_names (APR_ESTIMATOR (model));
-  gsize i;
-
-  for (i = 0; names != NULL && names[i] != NULL; i++)
-    if (strcmp (names[i], name) == 0)
-      {
-        *feature = i;
-        return TRUE;
-      }
-
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "the model has no feature “%s”", name);
-  return FALSE;
-}
-
-static AprPlot *
-plot_feature (AprLinearRegression *model, const Data *data, const PlotOptions *options, GError **error)
-{
-  gsize n_features = apr_estimator_get_n_features (APR_ESTIMATOR (model));
-  g_autofree double *values = NULL;
-  g_autofree double *actual = get_column (data->tensors[APR_PLOT_Y], data->n_rows, 0);
-  g_autofree double *line_y = NULL;
-  g_autofree double *lower_y = NULL;
-  g_autofree double *upper_y = NULL;
-  g_autoptr (AprTensor) line = NULL;
-  g_autoptr (AprTensor) predictions = NULL;
-  g_autoptr (AprTensor) lower = NULL;
-  g_autoptr (AprTensor) upper = NULL;
-  double line_x[N_LINE];
-  g_autoptr (GError) no_band = NULL;
-  gsize feature;
-
-  if (!find_feature (model, options->feature, &feature, error))
-    return NULL;
-  values = get_column (data->tensors[APR_PLOT_X], data->n_rows, feature);
-  line = make_line (data, n_features, feature, line_x);
-  predictions = apr_estimator_predict (APR_ESTIMATOR (model), line, error);
-  if (predictions == NULL)
-    return NULL;
-  line_y = get_column (predictions, N_LINE, 0);
-  /* A model without its sums has a line, but no band. */
-  if (apr_linear_regression_predict_interval (model, line, 0.95, APR_INTERVAL_CONFIDENCE, &lower, &upper,
-                                              &no_band))
-    {
-      lower_y = get_column (lower, N_LINE, 0);
-      upper_y = get_column (upper, N_LINE, 0);
-    }
-  else if (g_error_matches (no_band, APR_ERROR, APR_ERROR_NO_MEMORY))
-    {
-      g_propagate_error (error, g_steal_pointer (&no_band));
-      return NULL;
-    }
-
-  return apr_plot_new_feature (values, actual, data->n_rows, line_x, line_y, lower_y, upper_y, N_LINE,
-                               options->feature, options->targets[0]);
-}
-
 static AprPlot *
 plot_actual (AprLinearRegression *model, const Data *data, const PlotOptions *options, GError **error)
 {
@@ -218,8 +99,8 @@ plot_actual (AprLinearRegression *model, const Data *data, const PlotOptions *op
 
   if (predictions == NULL)
     return NULL;
-  actual = get_column (data->tensors[APR_PLOT_Y], data->n_rows, 0);
-  predicted = get_column (predictions, data->n_rows, 0);
+  actual = apr_tool_plot_get_column (data->tensors[APR_PLOT_Y], 0);
+  predicted = apr_tool_plot_get_column (predictions, 0);
 
   return apr_plot_new_actual (actual, predicted, data->n_rows, options->targets[0]);
 }
@@ -251,8 +132,9 @@ make_plots (
 
   if (options->feature != NULL || g_strcmp0 (kind, "actual") == 0)
     {
-      plot = options->feature != NULL ? plot_feature (model, data, options, error)
-                                      : plot_actual (model, data, options, error);
+      plot = options->feature != NULL
+             ? apr_tool_plot_feature (model, data->tensors, options->feature, options->targets[0], error)
+             : plot_actual (model, data, options, error);
       if (plot != NULL)
         g_ptr_array_add (plots, plot);
       return plot != NULL;

@@ -216,6 +216,129 @@ test_errors (void)
 }
 
 static void
+assert_no_line (const char *options, const char *feature, const char *message)
+{
+  g_autofree char *fit_arguments = g_strdup_printf ("fit parts.csv -t y -o m.safetensors %s", options);
+  g_autofree char *arguments =
+    g_strdup_printf ("plot m.safetensors parts.csv -t y -o none.svg --feature %s", feature);
+  g_autofree char *expected = g_strconcat ("m.safetensors: ", message, NULL);
+  g_autoptr (Run) fit_run = tool_run (fit_arguments);
+
+  g_assert_cmpint (fit_run->status, ==, 0);
+  tool_assert_fails (arguments, NULL, 0, expected);
+  g_assert_false (g_file_test ("none.svg", G_FILE_TEST_EXISTS));
+}
+
+static void
+test_dependent_features (void)
+{
+  static const char *const options[] = {
+    "", "--keep-state", "--positive", "--positive --keep-state", "--no-intercept", "-w v --keep-state"
+  };
+  static const char alone[] = "the data do not tell what “%s” alone does: it depends on %s";
+  guint i;
+
+  g_test_summary ("Of a feature that depends on others, the data tell no line.");
+
+  /* The sum is that of the first two columns, and c is the same as a. */
+  tool_write ("parts.csv",
+              "a,b,sum,c,z,v,y\n1,5,6,1,2,1,3\n2,1,3,2,7,2,4\n3,4,7,3,1,1,9\n4,4,8,4,8,1,8\n"
+              "5,2,7,5,2,1,11\n6,3,9,6,8,3,10\n",
+              -1);
+  for (i = 0; i < G_N_ELEMENTS (options); i++)
+    {
+      g_autofree char *two = g_strdup_printf ("--features a --features c --features z %s", options[i]);
+      g_autofree char *three =
+        g_strdup_printf ("--features a --features b --features sum --features z %s", options[i]);
+      g_autofree char *a = g_strdup_printf (alone, "a", "“c”");
+      g_autofree char *c = g_strdup_printf (alone, "c", "“a”");
+      g_autofree char *b = g_strdup_printf (alone, "b", "“a”, “sum”");
+      const char *weight = strstr (options[i], "-w v") != NULL ? "-w v" : "";
+      g_autofree char *others = g_strdup_printf ("%s --feature z", weight);
+      g_autofree char *other_arguments =
+        g_strdup_printf ("plot m.safetensors parts.csv -t y -o z.svg %s", others);
+      g_autoptr (Run) run = NULL;
+
+      if (weight[0] != '\0')
+        {
+          assert_no_line (two, "a -w v", a);
+          assert_no_line (three, "b -w v", b);
+        }
+      else
+        {
+          assert_no_line (two, "a", a);
+          assert_no_line (two, "c", c);
+          assert_no_line (three, "b", b);
+        }
+      /* What does not take part has a line. */
+      run = tool_run (other_arguments);
+      g_assert_cmpstr (run->messages, ==, "");
+      g_assert_cmpint (run->status, ==, 0);
+    }
+  /* Of all answers a penalty prefers one. */
+  {
+    g_autoptr (Run) fit_run =
+      tool_run ("fit parts.csv -t y --features a --features c --features z --alpha 1 -o m.safetensors");
+    g_autoptr (Run) run = tool_run ("plot m.safetensors parts.csv -t y -o a.svg --feature a");
+
+    g_assert_cmpint (fit_run->status, ==, 0);
+    g_assert_cmpint (run->status, ==, 0);
+  }
+}
+
+/* What the command draws of a feature, in a table of its own, of a model of the columns in it. */
+static char *
+draw_fitted (const char *data, const char *fit_options)
+{
+  g_autofree char *arguments = g_strdup_printf ("fit cells.csv -t y -o m.safetensors %s", fit_options);
+  g_autoptr (Run) run = NULL;
+
+  tool_write ("cells.csv", data, -1);
+  run = tool_run (arguments);
+  g_assert_cmpint (run->status, ==, 0);
+
+  return draw ("cells.csv", "--feature s=a");
+}
+
+static void
+test_categories (void)
+{
+  static const char texts[] = "s,y\na,1\nb,5\nb,6\nc,9\na,2\nb,4\nc,8\nb,7\nc,10\na,3.5\n";
+  /* Ones and zeros: the least squares of one such feature go through the means of both groups. */
+  static const char ones[] = "s=a,y\n1,1\n0,5\n0,6\n0,9\n1,2\n0,4\n0,8\n0,7\n0,10\n1,3.5\n";
+  static const char two[] =
+    "s=a,s=b,y\n1,0,1\n0,1,5\n0,1,6\n0,0,9\n1,0,2\n0,1,4\n0,0,8\n0,1,7\n0,0,10\n1,0,3.5\n";
+  /* These are no categories, as a row has both. */
+  static const char both[] =
+    "s=a,s=b,y\n1,1,1\n0,1,5\n0,1,6\n0,0,9\n1,0,2\n0,1,4\n0,0,8\n0,1,7\n0,0,10\n1,0,3.5\n";
+  static const char other[] =
+    "s=a,t=b,y\n1,1,1\n0,1,5\n0,1,6\n0,0,9\n1,0,2\n0,1,4\n0,0,8\n0,1,7\n0,0,10\n1,0,3.5\n";
+  g_autofree char *expected = draw_fitted (ones, "");
+  g_autofree char *all = draw_fitted (texts, "--one-hot s");
+  g_autofree char *without_reference = draw_fitted (two, "");
+  g_autofree char *no_categories = draw_fitted (both, "");
+  g_autofree char *others = draw_fitted (other, "");
+  g_autofree char *band = draw_fitted (texts, "--one-hot s --keep-state");
+  guint i;
+
+  g_test_summary ("The line of a category begins at the mean of the others, and ends at its own.");
+
+  g_assert_true (strcmp (all, expected) == 0);
+  g_assert_true (strcmp (without_reference, expected) == 0);
+  g_assert_true (strcmp (no_categories, others) == 0);
+  g_assert_true (strcmp (no_categories, expected) != 0);
+  g_assert_true (strcmp (band, expected) != 0);
+
+  /* Each town is in one land, so that a town cannot be in a mean of lands. */
+  tool_write ("parts.csv", "town,land,y\nA,x,1\nB,x,2\nC,y,4\nD,y,3\nA,x,2\nB,x,4\nC,y,5\nD,y,1\n", -1);
+  for (i = 0; i < 2; i++)
+    assert_no_line (i == 0 ? "--one-hot town --one-hot land" : "--one-hot town --one-hot land --keep-state",
+                    "town=A",
+                    "the data do not tell what “town=A” alone does: features depend on each other, such as "
+                    "“town=D”, “land=x”, “land=y”");
+}
+
+static void
 test_no_names (void)
 {
   g_autoptr (Run) run = NULL;
@@ -235,6 +358,8 @@ add_tests (void)
 {
   g_test_add_func ("/tool/plot/no-names", test_no_names);
   g_test_add_func ("/tool/plot/kinds", test_kinds);
+  g_test_add_func ("/tool/plot/dependent-features", test_dependent_features);
+  g_test_add_func ("/tool/plot/categories", test_categories);
   g_test_add_func ("/tool/plot/rows", test_rows);
   g_test_add_func ("/tool/plot/weights", test_weights);
   g_test_add_func ("/tool/plot/rows-of-weight-0", test_rows_of_weight_0);
