@@ -269,33 +269,38 @@ leave_out (const AprInferenceSource *source,
 typedef struct
 {
   double distance;     /* h / (1 - h) */
-  double standardized; /* residual */
+  double standardized; /* the residual's size */
   double growth;       /* how many times smaller the residual standard error is without the sample */
 } Without;
 
+/* Returns: the residual sum of squares of the others, by that of all. */
 static double
-find_growth (const AprInference *self, const AprInference *others, gsize target)
+compare_residuals (const AprInference *self, const AprInference *others, gsize target, double *growth)
 {
-  double growth = INFINITY;
+  double share;
   mpf_t ratio;
 
   mpf_init2 (ratio, APR_INFERENCE_PRECISION);
   apr_inference_shift (ratio, others->residuals[target], others->exponent - self->exponent);
+  mpf_div (ratio, ratio, self->residuals[target]);
+  share = apr_inference_to_double (ratio, 0);
+  *growth = INFINITY;
   if (mpf_sgn (ratio) > 0)
     {
-      mpf_div (ratio, self->residuals[target], ratio);
-      mpf_mul_ui (ratio, ratio, (gulong) MIN (self->df_residual - 1, G_MAXULONG));
+      mpf_ui_div (ratio, (gulong) MIN (self->df_residual - 1, G_MAXULONG), ratio);
       mpf_div_ui (ratio, ratio, (gulong) MIN (self->df_residual, G_MAXULONG));
       mpf_sqrt (ratio, ratio);
-      growth = apr_inference_to_double (ratio, 0);
+      *growth = apr_inference_to_double (ratio, 0);
     }
   mpf_clear (ratio);
 
-  return growth;
+  return share;
 }
 
 /* @sigma is in units of 2^@exponent. With d, what the fit without the sample leaves of it, the residual with it is
- * (1 - h) d, and 1 - h is 1 / (1 + distance). */
+ * (1 - h) d, and 1 - h is 1 / (1 + distance). The square of that, w d² / (1 + distance), is also what the sample adds
+ * to the residual sum of squares: of an outlier, which may be beyond all numbers in the scale of the others, nearly
+ * all. */
 static gboolean
 fit_without (const AprInference *self,
              const AprInferenceSource *source,
@@ -324,6 +329,7 @@ fit_without (const AprInference *self,
   g_autoptr (AprInference) others = NULL;
   g_autoptr (GError) local_error = NULL;
   double residual;
+  double share;
   gint64 unit;
 
   *found = (Without){ NAN, NAN, NAN };
@@ -347,9 +353,11 @@ fit_without (const AprInference *self,
                                      &residual, NULL, &unit, error))
     return FALSE;
 
-  found->standardized = ldexp (root * residual / (sigma * sqrt (1 + found->distance)),
-                               (int) CLAMP (unit - exponent, -5000, 5000));
-  found->growth = find_growth (self, others, target);
+  share = compare_residuals (self, others, target, &found->growth);
+  found->standardized = share < OUTLIER || !isfinite (residual)
+                        ? sqrt ((1 - share) * (double) self->df_residual)
+                        : ldexp (fabs (root * residual / (sigma * sqrt (1 + found->distance))),
+                                 (int) CLAMP (unit - exponent, -5000, 5000));
 
   return TRUE;
 }
@@ -462,7 +470,7 @@ apr_inference_diagnose (const AprInference *self,
               return NULL;
             }
           distance = without.distance;
-          standardized = without.standardized;
+          standardized = copysign (without.standardized, weighted);
           studentized = self->df_residual > 1 ? standardized * without.growth : NAN;
         }
 
