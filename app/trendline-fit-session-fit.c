@@ -6,6 +6,9 @@
 /* How much of the time reading takes, for the progress bar. */
 #define READING 0.9
 
+/* The folds of a table with more than some thousand features would take more memory. */
+#define MAX_FOLD_BYTES (256 << 20)
+
 /* One fit: opens the table, sums its rows up as they are read, solves, and works the statistics out. */
 typedef struct
 {
@@ -13,10 +16,21 @@ typedef struct
   GPtrArray *columns;     /* (element-type utf8): those chosen as features */
   char **texts;           /* those of them whose texts become features */
   AprTableReader *reader; /* (nullable) */
-  AprCrossProducts *sums; /* (nullable): until there are rows */
+  AprTensor *x;           /* (nullable): with what follows, rows that have been read */
+  AprTensor *y;           /* (nullable) */
+  AprTensor *weights;     /* (nullable) */
+  TrendlineFoldSums *folds;
   AprLinearRegression *model;
   GVariant *choice; /* (nullable): what was chosen when it began; of rows that are added, nothing */
 } Fit;
+
+static void
+fit_clear_rows (Fit *fit)
+{
+  g_clear_pointer (&fit->x, apr_tensor_unref);
+  g_clear_pointer (&fit->y, apr_tensor_unref);
+  g_clear_pointer (&fit->weights, apr_tensor_unref);
+}
 
 static void
 fit_free (Fit *fit)
@@ -25,7 +39,8 @@ fit_free (Fit *fit)
   g_clear_pointer (&fit->columns, g_ptr_array_unref);
   g_strfreev (fit->texts);
   g_clear_object (&fit->reader);
-  g_clear_object (&fit->sums);
+  fit_clear_rows (fit);
+  g_clear_pointer (&fit->folds, trendline_fold_sums_free);
   g_clear_object (&fit->model);
   g_clear_pointer (&fit->choice, g_variant_unref);
   g_free (fit);
@@ -39,9 +54,14 @@ succeed (GTask *task, AprRegressionStatistics *statistics)
   Fit *fit = g_task_get_task_data (task);
 
   self->n_dropped = apr_table_reader_get_n_dropped (fit->reader);
+  g_object_freeze_notify (G_OBJECT (self));
   trendline_fit_session_set_results (self, fit->model, statistics, fit->rows.target, fit->rows.weight);
   if (fit->choice != NULL)
-    trendline_fit_session_set_fitted (self, fit->choice);
+    {
+      trendline_fit_session_set_fitted (self, fit->choice);
+      trendline_fit_session_begin_score (self, g_steal_pointer (&fit->folds));
+    }
+  g_object_thaw_notify (G_OBJECT (self));
   trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
   g_task_return_boolean (task, TRUE);
   g_object_unref (task);
@@ -99,42 +119,91 @@ on_solving (AprEstimator *model, GParamSpec *pspec, TrendlineFitSession *self)
 }
 
 static void
-solve (GTask *task)
+solve (GTask *task, AprCrossProducts *sums)
 {
   TrendlineFitSession *self = g_task_get_source_object (task);
   Fit *fit = g_task_get_task_data (task);
   GError *error = NULL;
 
-  if (fit->sums == NULL)
-    {
-      error = g_error_new (APR_ERROR, APR_ERROR_EMPTY, _ ("%s has no rows"),
-                           apr_table_reader_get_name (fit->reader));
-      trendline_fit_session_fail (task, error);
-      return;
-    }
-  if (!apr_cross_products_set_feature_names (fit->sums, (const char *const *) fit->rows.features, &error))
+  if (!apr_cross_products_set_feature_names (sums, (const char *const *) fit->rows.features, &error))
     {
       trendline_fit_session_fail (task, error);
       return;
     }
   trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_SOLVING);
   g_signal_connect_object (fit->model, "notify::progress", G_CALLBACK (on_solving), self, 0);
-  apr_linear_regression_fit_cross_products_async (fit->model, fit->sums, G_PRIORITY_DEFAULT,
-                                                  self->cancellable, on_solved, task);
+  apr_linear_regression_fit_cross_products_async (fit->model, sums, G_PRIORITY_DEFAULT, self->cancellable,
+                                                  on_solved, task);
+}
+
+static void
+on_summed (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  Fit *fit = g_task_get_task_data (task);
+  g_autoptr (AprCrossProducts) sums = NULL;
+  GError *error = NULL;
+
+  sums = g_task_propagate_pointer (G_TASK (result), &error);
+  if (sums == NULL && error == NULL)
+    error =
+      g_error_new (APR_ERROR, APR_ERROR_EMPTY, _ ("%s has no rows"), apr_table_reader_get_name (fit->reader));
+  if (error != NULL)
+    trendline_fit_session_fail (task, error);
+  else
+    solve (task, sums);
+}
+
+static void
+finish_in_thread (GTask *thread_task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  Fit *fit = data;
+  AprCrossProducts *sums;
+  GError *error = NULL;
+
+  sums = trendline_fold_sums_finish (fit->folds, cancellable, &error);
+  if (error != NULL)
+    g_task_return_error (thread_task, error);
+  else
+    g_task_return_pointer (thread_task, sums, g_object_unref);
+}
+
+/* Does something with the fit in a thread, which nothing else touches meanwhile. */
+static void
+run_in_thread (GTask *task, GTaskThreadFunc run, GAsyncReadyCallback callback)
+{
+  g_autoptr (GTask) thread_task =
+    g_task_new (g_task_get_source_object (task), g_task_get_cancellable (task), callback, task);
+
+  g_task_set_source_tag (thread_task, run_in_thread);
+  g_task_set_task_data (thread_task, g_task_get_task_data (task), NULL);
+  g_task_run_in_thread (thread_task, run);
 }
 
 static void read_rows (GTask *task);
 
 static void
-on_updated (GObject *source, GAsyncResult *result, gpointer data)
+on_added (GObject *source, GAsyncResult *result, gpointer data)
 {
   GTask *task = data;
   GError *error = NULL;
 
-  if (apr_cross_products_update_finish (APR_CROSS_PRODUCTS (source), result, &error))
+  if (g_task_propagate_boolean (G_TASK (result), &error))
     read_rows (task);
   else
     trendline_fit_session_fail (task, error);
+}
+
+static void
+add_in_thread (GTask *thread_task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  Fit *fit = data;
+  GError *error = NULL;
+
+  if (trendline_fold_sums_add (fit->folds, fit->x, fit->y, fit->weights, cancellable, &error))
+    g_task_return_boolean (thread_task, TRUE);
+  else
+    g_task_return_error (thread_task, error);
 }
 
 static void
@@ -143,15 +212,13 @@ on_rows (GObject *source, GAsyncResult *result, gpointer data)
   GTask *task = data;
   TrendlineFitSession *self = g_task_get_source_object (task);
   Fit *fit = g_task_get_task_data (task);
-  g_autoptr (AprTensor) x = NULL;
-  g_autoptr (AprTensor) y = NULL;
-  g_autoptr (AprTensor) weights = NULL;
   GError *error = NULL;
 
-  if (!apr_table_reader_read_finish (fit->reader, result, &x, &y, &weights, &error))
+  fit_clear_rows (fit);
+  if (!apr_table_reader_read_finish (fit->reader, result, &fit->x, &fit->y, &fit->weights, &error))
     {
       if (error == NULL)
-        solve (task);
+        run_in_thread (task, finish_in_thread, on_summed);
       else
         {
           self->n_missing = apr_table_reader_get_n_missing (fit->reader);
@@ -159,15 +226,7 @@ on_rows (GObject *source, GAsyncResult *result, gpointer data)
         }
       return;
     }
-  if (fit->sums == NULL)
-    fit->sums = apr_cross_products_new (apr_tensor_get_shape (x, NULL)[1], 1, &error);
-  if (fit->sums == NULL)
-    {
-      trendline_fit_session_fail (task, error);
-      return;
-    }
-  apr_cross_products_update_async (fit->sums, x, y, weights, G_PRIORITY_DEFAULT, self->cancellable,
-                                   on_updated, task);
+  run_in_thread (task, add_in_thread, on_added);
 }
 
 static void
@@ -278,6 +337,7 @@ fit_new (TrendlineFitSession *self)
   fit->rows.target = g_strdup (self->target);
   fit->rows.weight = g_strdup (self->weight);
   fit->choice = g_variant_ref (self->choice);
+  fit->folds = trendline_fold_sums_new (MAX_FOLD_BYTES);
   fit->model = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (self->options)));
   fit->columns = g_ptr_array_new_with_free_func (g_free);
   for (i = 0; i < g_list_model_get_n_items (columns); i++)
@@ -438,6 +498,7 @@ trendline_fit_session_add_async (TrendlineFitSession *self,
                                  gpointer user_data)
 {
   Fit *fit;
+  g_autoptr (AprCrossProducts) sums = NULL;
   GTask *task;
 
   g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
@@ -457,8 +518,8 @@ trendline_fit_session_add_async (TrendlineFitSession *self,
   fit->rows.features = apr_estimator_get_feature_names (APR_ESTIMATOR (self->model));
   fit->model = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (self->model)));
   g_task_set_task_data (task, fit, (GDestroyNotify) fit_free);
-  fit->sums = apr_linear_regression_get_cross_products (self->model);
-  if (fit->sums == NULL)
+  sums = apr_linear_regression_get_cross_products (self->model);
+  if (sums == NULL)
     {
       trendline_fit_session_fail (task, g_error_new (APR_ERROR, APR_ERROR_STATE,
                                                      _ ("The model was saved without the sums of its data")));
@@ -471,6 +532,7 @@ trendline_fit_session_add_async (TrendlineFitSession *self,
                                                _ ("The model does not know the names of its features")));
       return;
     }
+  fit->folds = trendline_fold_sums_new_from (sums);
   trendline_table_load_async (file, self->cancellable, on_table_to_add, task);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/trendline-fit-session.h"
+#include "app/trendline-fold-sums.h"
 
 G_BEGIN_DECLS
 
@@ -25,6 +26,8 @@ struct _TrendlineFitSession
   char *model_weight;                  /* (nullable) */
   guint64 n_dropped;
   guint64 n_missing;
+  TrendlineScore *score; /* (nullable) */
+  GCancellable *scoring; /* (nullable): while the score is not known yet */
 
   GVariant *choice;    /* (nullable): what is chosen now */
   GVariant *fitted;    /* (nullable): what was chosen when the model was fitted to the table */
@@ -62,6 +65,12 @@ void trendline_fit_session_set_results (TrendlineFitSession *self,
 
 /* Takes a reference; NULL for a model that was not fitted here. */
 void trendline_fit_session_set_fitted (TrendlineFitSession *self, GVariant *choice);
+
+void trendline_score_free (TrendlineScore *self);
+
+void trendline_fit_session_begin_score (TrendlineFitSession *self, TrendlineFoldSums *sums);
+
+void trendline_fit_session_clear_score (TrendlineFitSession *self);
 
 gboolean trendline_fit_session_has_dropped_missing (TrendlineFitSession *self);
 

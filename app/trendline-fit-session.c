@@ -26,6 +26,7 @@ enum
   PROP_MODEL,
   PROP_STATISTICS,
   PROP_MODEL_TARGET,
+  PROP_SCORE,
   PROP_OUTDATED,
   PROP_CAN_UNDO,
   N_PROPS,
@@ -49,6 +50,7 @@ trendline_fit_session_finalize (GObject *object)
   TrendlineFitSession *self = TRENDLINE_FIT_SESSION (object);
 
   g_clear_object (&self->cancellable);
+  g_clear_object (&self->scoring);
   g_clear_object (&self->table);
   g_free (self->target);
   g_free (self->weight);
@@ -57,6 +59,7 @@ trendline_fit_session_finalize (GObject *object)
   g_clear_object (&self->statistics);
   g_free (self->model_target);
   g_free (self->model_weight);
+  g_clear_pointer (&self->score, trendline_score_free);
   g_clear_pointer (&self->choice, g_variant_unref);
   g_clear_pointer (&self->fitted, g_variant_unref);
   g_ptr_array_unref (self->undo);
@@ -103,6 +106,9 @@ trendline_fit_session_get_property (GObject *object, guint id, GValue *value, GP
       break;
     case PROP_MODEL_TARGET:
       g_value_set_string (value, self->model_target);
+      break;
+    case PROP_SCORE:
+      g_value_set_pointer (value, self->score);
       break;
     case PROP_OUTDATED:
       g_value_set_boolean (value, trendline_fit_session_get_outdated (self));
@@ -182,6 +188,10 @@ trendline_fit_session_class_init (TrendlineFitSessionClass *klass)
 
   /* The column that the model explains; NULL if it comes from a file that does not name one. */
   properties[PROP_MODEL_TARGET] = g_param_spec_string ("model-target", NULL, NULL, NULL, readable);
+
+  /* How well the model predicts rows that it has not seen, a TrendlineScore: it follows the model. NULL for a model
+   * that was not fitted to a table here, and for one to which rows were added. */
+  properties[PROP_SCORE] = g_param_spec_pointer ("score", NULL, NULL, readable);
 
   /* Whether the choices have changed since the model was fitted. */
   properties[PROP_OUTDATED] = g_param_spec_boolean ("outdated", NULL, NULL, FALSE, readable);
@@ -332,6 +342,15 @@ trendline_fit_session_get_model_target (TrendlineFitSession *self)
   return self->model_target;
 }
 
+/* Returns: (nullable): what changes with the property */
+const TrendlineScore *
+trendline_fit_session_get_score (TrendlineFitSession *self)
+{
+  g_return_val_if_fail (TRENDLINE_IS_FIT_SESSION (self), NULL);
+
+  return self->score;
+}
+
 /* How many rows the last fit, or the last predictions, passed over, as they miss a number. */
 guint64
 trendline_fit_session_get_n_dropped (TrendlineFitSession *self)
@@ -350,7 +369,7 @@ trendline_fit_session_get_n_missing (TrendlineFitSession *self)
   return self->n_missing;
 }
 
-/* Cancels what is under way, which fails with %G_IO_ERROR_CANCELLED. */
+/* Cancels what is under way, which fails with %G_IO_ERROR_CANCELLED. A score that is not known yet will not be. */
 void
 trendline_fit_session_cancel (TrendlineFitSession *self)
 {
@@ -358,6 +377,8 @@ trendline_fit_session_cancel (TrendlineFitSession *self)
 
   if (self->cancellable != NULL)
     g_cancellable_cancel (self->cancellable);
+  if (self->scoring != NULL)
+    g_cancellable_cancel (self->scoring);
 }
 
 void
@@ -437,6 +458,7 @@ trendline_fit_session_set_results (TrendlineFitSession *self,
   g_set_object (&self->model, model);
   g_set_object (&self->statistics, statistics);
   g_object_freeze_notify (G_OBJECT (self));
+  trendline_fit_session_clear_score (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_MODEL]);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATISTICS]);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_MODEL_TARGET]);

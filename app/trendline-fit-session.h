@@ -20,6 +20,16 @@ typedef enum
 
 GType trendline_fit_state_get_type (void);
 
+/* How far the predictions of a model are off for rows that are not in its fit: the root of the mean squared error, in
+ * the units of the target. */
+typedef struct
+{
+  double error;    /* NaN until it is known, or if it cannot be told */
+  double least;    /* of a fold of the rows */
+  double greatest; /* of a fold of the rows */
+  char *problem;   /* (nullable): why it cannot be told */
+} TrendlineScore;
+
 #define TRENDLINE_TYPE_FIT_SESSION (trendline_fit_session_get_type ())
 
 G_DECLARE_FINAL_TYPE (TrendlineFitSession, trendline_fit_session, TRENDLINE, FIT_SESSION, GObject)
@@ -51,6 +61,8 @@ AprLinearRegression *trendline_fit_session_get_model (TrendlineFitSession *self)
 AprRegressionStatistics *trendline_fit_session_get_statistics (TrendlineFitSession *self);
 
 const char *trendline_fit_session_get_model_target (TrendlineFitSession *self);
+
+const TrendlineScore *trendline_fit_session_get_score (TrendlineFitSession *self);
 
 guint64 trendline_fit_session_get_n_dropped (TrendlineFitSession *self);
 

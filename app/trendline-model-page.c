@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-model-page.h"
 
+#include <math.h>
+
 #include <glib/gi18n.h>
 
 #include "app/trendline-format.h"
@@ -18,6 +20,8 @@ struct _TrendlineModelPage
   GtkLabel *note;
   GtkColumnView *view;
   GtkSortListModel *terms; /* (unowned) the list that the view shows */
+  GtkLabel *score;         /* (unowned) (nullable) how well new rows are predicted */
+  GtkLabel *score_range;   /* (unowned) of the folds, where there is a score */
 };
 
 G_DEFINE_FINAL_TYPE (TrendlineModelPage, trendline_model_page, ADW_TYPE_BIN)
@@ -138,7 +142,8 @@ trendline_model_page_init (TrendlineModelPage *self)
     }
 }
 
-static void
+/* Returns: (transfer none): the label of the value */
+static GtkLabel *
 add_figure (TrendlineModelPage *self, const char *name, char *value)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 3);
@@ -161,13 +166,59 @@ add_figure (TrendlineModelPage *self, const char *name, char *value)
   gtk_flow_box_child_set_child (GTK_FLOW_BOX_CHILD (child), box);
   gtk_flow_box_append (self->figures, child);
   g_free (value);
+
+  return GTK_LABEL (figure);
+}
+
+/* The score comes later than the other figures, which do not move then. */
+static void
+show_score (TrendlineModelPage *self, const TrendlineScore *score)
+{
+  const gboolean is_known = score->problem == NULL && !isnan (score->error);
+  g_autofree char *error = trendline_format_number (score->error);
+  g_autofree char *range = NULL;
+
+  gtk_label_set_label (self->score, is_known || score->problem != NULL ? error : "…");
+  if (is_known)
+    {
+      g_autofree char *least = trendline_format_number (score->least);
+      g_autofree char *greatest = trendline_format_number (score->greatest);
+
+      /* Translators: a range, such as “12.3 to 14.5” */
+      range = g_strdup_printf (_ ("%s to %s"), least, greatest);
+    }
+  gtk_label_set_label (self->score_range, range != NULL ? range : "");
 }
 
 static void
-show_figures (TrendlineModelPage *self, AprLinearRegression *model, AprRegressionStatistics *statistics)
+add_score (TrendlineModelPage *self, const TrendlineScore *score)
+{
+  GtkWidget *range = gtk_label_new (NULL);
+  GtkWidget *box;
+
+  self->score = add_figure (self, _ ("Error for New Rows"), g_strdup (""));
+  self->score_range = GTK_LABEL (range);
+  box = gtk_widget_get_parent (GTK_WIDGET (self->score));
+  gtk_widget_set_tooltip_text (
+    box, _ ("How far predictions are off for rows that the model has not seen: for all, "
+            "and for each of five parts of the table"));
+  gtk_label_set_xalign (GTK_LABEL (range), 0);
+  gtk_label_set_selectable (GTK_LABEL (range), TRUE);
+  gtk_widget_add_css_class (range, "caption");
+  gtk_widget_add_css_class (range, "numeric");
+  gtk_box_append (GTK_BOX (box), range);
+  show_score (self, score);
+}
+
+static void
+show_figures (TrendlineModelPage *self,
+              AprLinearRegression *model,
+              AprRegressionStatistics *statistics,
+              const TrendlineScore *score)
 {
   GtkWidget *child;
 
+  self->score = self->score_range = NULL;
   while ((child = gtk_widget_get_first_child (GTK_WIDGET (self->figures))) != NULL)
     gtk_flow_box_remove (self->figures, child);
 
@@ -187,8 +238,11 @@ show_figures (TrendlineModelPage *self, AprLinearRegression *model, AprRegressio
       add_figure (
         self, _ ("Residual Error"),
         trendline_format_number (apr_regression_statistics_get_residual_standard_error (statistics)));
-      add_figure (self, _ ("AIC"), trendline_format_number (apr_regression_statistics_get_aic (statistics)));
     }
+  if (score != NULL)
+    add_score (self, score);
+  if (statistics != NULL)
+    add_figure (self, _ ("AIC"), trendline_format_number (apr_regression_statistics_get_aic (statistics)));
   add_figure (self, _ ("Rank"),
               g_strdup_printf ("%" G_GSSIZE_FORMAT, apr_linear_regression_get_rank (model)));
 }
@@ -215,17 +269,27 @@ tell_dependent (char **names)
 }
 
 static void
-show_note (TrendlineModelPage *self, AprLinearRegression *model, AprRegressionStatistics *statistics)
+show_note (TrendlineModelPage *self,
+           AprLinearRegression *model,
+           AprRegressionStatistics *statistics,
+           const TrendlineScore *score)
 {
   g_auto (GStrv) dependent = apr_linear_regression_get_dependent_features (model);
-  g_autofree char *text = NULL;
+  g_autoptr (GString) text = g_string_new (NULL);
 
   if (dependent != NULL && dependent[0] != NULL)
-    text = tell_dependent (dependent);
+    {
+      g_autofree char *names = tell_dependent (dependent);
+
+      g_string_append (text, names);
+    }
   else if (statistics == NULL)
-    text = g_strdup (_ ("There are no errors and no intervals for a model with a penalty or with bounds."));
-  gtk_label_set_label (self->note, text != NULL ? text : "");
-  gtk_widget_set_visible (GTK_WIDGET (self->note), text != NULL);
+    g_string_append (text,
+                     _ ("There are no errors and no intervals for a model with a penalty or with bounds."));
+  if (score != NULL && score->problem != NULL)
+    g_string_append_printf (text, "%s%s", text->len > 0 ? "\n" : "", score->problem);
+  gtk_label_set_label (self->note, text->str);
+  gtk_widget_set_visible (GTK_WIDGET (self->note), text->len > 0);
 }
 
 static void
@@ -233,6 +297,7 @@ on_results (TrendlineFitSession *session, GParamSpec *pspec, TrendlineModelPage 
 {
   AprLinearRegression *model = trendline_fit_session_get_model (session);
   AprRegressionStatistics *statistics = trendline_fit_session_get_statistics (session);
+  const TrendlineScore *score = trendline_fit_session_get_score (session);
 
   gtk_stack_set_visible_child_name (self->stack, model != NULL ? "model" : "empty");
   /* The view keeps its rows, and fills them anew: to make them takes longer than a frame has. */
@@ -240,8 +305,25 @@ on_results (TrendlineFitSession *session, GParamSpec *pspec, TrendlineModelPage 
   if (model == NULL)
     return;
 
-  show_figures (self, model, statistics);
-  show_note (self, model, statistics);
+  show_figures (self, model, statistics, score);
+  show_note (self, model, statistics, score);
+}
+
+static void
+on_score (TrendlineFitSession *session, GParamSpec *pspec, TrendlineModelPage *self)
+{
+  AprLinearRegression *model = trendline_fit_session_get_model (session);
+  AprRegressionStatistics *statistics = trendline_fit_session_get_statistics (session);
+  const TrendlineScore *score = trendline_fit_session_get_score (session);
+
+  if (model == NULL)
+    return;
+
+  if (score != NULL && self->score != NULL)
+    show_score (self, score);
+  else
+    show_figures (self, model, statistics, score);
+  show_note (self, model, statistics, score);
 }
 
 /* Shows what the session's last fit found. */
@@ -255,5 +337,6 @@ trendline_model_page_set_session (TrendlineModelPage *self, TrendlineFitSession 
   selection = gtk_no_selection_new (G_LIST_MODEL (self->terms));
   gtk_column_view_set_model (self->view, GTK_SELECTION_MODEL (selection));
   g_signal_connect_object (session, "notify::statistics", G_CALLBACK (on_results), self, 0);
+  g_signal_connect_object (session, "notify::score", G_CALLBACK (on_score), self, 0);
   on_results (session, NULL, self);
 }

@@ -67,6 +67,7 @@ main (int argc, char **argv)
   wait_until_idle (session);
   gtk_widget_activate_action (window, "win.fit", NULL);
   wait_until_idle (session);
+  wait_for_score (session);
 
   for (is_dark = 0; is_dark < 2; is_dark++)
     {

@@ -122,6 +122,37 @@ test_dependent (void)
 }
 
 static void
+test_score (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,0\n1,2\n2,1\n3,4\n4,4\n");
+  g_autoptr (GFile) model = get_neighbour (&opened, "model.safetensors");
+  g_autoptr (GFile) few = write_neighbour (&opened, "few.csv", "x,y\n0,0\n1,2\n2,1\n");
+
+  g_test_summary (
+    "How far predictions are off for new rows, or why that cannot be told, comes after the fit.");
+  fit_opened (&opened);
+  show_page (&opened, "model");
+  wait_for_label (opened.window, "Error for New Rows");
+  /* Each row is set aside once: the residuals, divided by 1 less the leverages, are those of the other lines. */
+  wait_for_label (opened.window, "1.03559");
+  wait_for_label (opened.window, "0.5 to 1.5");
+
+  trendline_window_save_model (TRENDLINE_WINDOW (opened.window), model);
+  wait_for_label (opened.window, "The model is saved");
+  trendline_window_open (TRENDLINE_WINDOW (opened.window), model);
+  wait_until_idle (opened.session);
+  wait_for_label (opened.window, "Rank");
+  wait_until_gone (opened.window, "Error for New Rows");
+
+  trendline_window_open (TRENDLINE_WINDOW (opened.window), few);
+  wait_until_idle (opened.session);
+  fit_opened (&opened);
+  show_page (&opened, "model");
+  wait_for_label (opened.window, "There are too few rows to tell how well new rows are predicted.");
+  wait_for_label (opened.window, "–");
+}
+
+static void
 test_many_features (void)
 {
   g_autoptr (GString) text = g_string_new (NULL);
@@ -289,6 +320,8 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/pages/without-table", test_without_table);
 
   g_test_add_func ("/trendline/pages/dependent", test_dependent);
+
+  g_test_add_func ("/trendline/pages/score", test_score);
 
   g_test_add_func ("/trendline/pages/many-features", test_many_features);
   g_test_add_func ("/trendline/pages/many-texts", test_many_texts);

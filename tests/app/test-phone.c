@@ -87,6 +87,7 @@ test_phone (void)
   g_assert_true (g_str_equal (gettext ("(Intercept)"), "(Intercept)") ==
                  g_str_equal (g_getenv ("LANGUAGE"), "en"));
   wait_until_idle (trendline_window_get_session (TRENDLINE_WINDOW (window)));
+  wait_for_score (trendline_window_get_session (TRENDLINE_WINDOW (window)));
   for (i = 0; i < G_N_ELEMENTS (pages); i++)
     {
       g_test_message ("page %s", pages[i]);
@@ -150,6 +151,7 @@ test_large_text (void)
   g_assert_true (gtk_widget_activate_action (window, "win.fit", NULL));
   wait_for_label (window, "0.995479");
   wait_until_idle (trendline_window_get_session (TRENDLINE_WINDOW (window)));
+  wait_for_score (trendline_window_get_session (TRENDLINE_WINDOW (window)));
   for (i = 0; i < G_N_ELEMENTS (pages); i++)
     {
       g_test_message ("page %s", pages[i]);

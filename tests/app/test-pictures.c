@@ -245,6 +245,7 @@ test_pictures (void)
   g_assert_true (gtk_widget_activate_action (window, "win.fit", NULL));
   wait_for_label (window, "0.995479");
   wait_until_idle (session);
+  wait_for_score (session);
   check_pictures (window, "model");
 
   g_assert_true (gtk_widget_activate_action (window, "win.show-page", "s", "plots"));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <math.h>
+
 #include "app/trendline-application.h"
 #include "app/trendline-window.h"
 
@@ -23,6 +25,17 @@ static inline void
 wait_until_idle (TrendlineFitSession *session)
 {
   while (trendline_fit_session_get_state (session) != TRENDLINE_FIT_STATE_IDLE)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+/* Until it is known how well the model predicts new rows, or why that cannot be told. */
+static inline void
+wait_for_score (TrendlineFitSession *session)
+{
+  const TrendlineScore *score;
+
+  while ((score = trendline_fit_session_get_score (session)) != NULL && isnan (score->error) &&
+         score->problem == NULL)
     g_main_context_iteration (NULL, TRUE);
 }
 

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "app/trendline-fit-session.h"
+#include "app/trendline-fold-sums.h"
+#include "tests/apr-test.h"
+#include "tests/folder.h"
+#include "tests/waiting.h"
+
+/* How well a session's models predict rows that they have not seen. */
+
+static TrendlineFitSession *
+open_file (GFile *file)
+{
+  TrendlineFitSession *session = trendline_fit_session_new ();
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+
+  trendline_fit_session_open_async (session, file, on_ready, &result);
+  trendline_fit_session_open_finish (session, wait_for (&result), &error);
+  g_assert_no_error (error);
+
+  return session;
+}
+
+static TrendlineFitSession *
+open_longley (void)
+{
+  g_autofree char *path = data_path ("nist/longley.csv");
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+
+  return open_file (file);
+}
+
+/* Writes a table into a folder, and opens it. */
+static TrendlineFitSession *
+open_text (const char *folder, const char *text)
+{
+  g_autofree char *path = g_build_filename (folder, "table.csv", NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GError) error = NULL;
+
+  g_file_set_contents (path, text, -1, &error);
+  g_assert_no_error (error);
+
+  return open_file (file);
+}
+
+static gboolean
+fit (TrendlineFitSession *session, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  trendline_fit_session_fit_async (session, on_ready, &result);
+
+  return trendline_fit_session_fit_finish (session, wait_for (&result), error);
+}
+
+static gboolean
+is_waiting (const TrendlineScore *score)
+{
+  return score != NULL && isnan (score->error) && score->problem == NULL;
+}
+
+/* Fits, and waits for the score, which follows. */
+static const TrendlineScore *
+score (TrendlineFitSession *session)
+{
+  g_autoptr (GError) error = NULL;
+
+  fit (session, &error);
+  g_assert_no_error (error);
+  while (is_waiting (trendline_fit_session_get_score (session)))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_nonnull (trendline_fit_session_get_score (session));
+
+  return trendline_fit_session_get_score (session);
+}
+
+static void
+assert_near (double found, double expected)
+{
+  g_assert_cmpfloat_with_epsilon (found, expected, 1e-12 * expected);
+}
+
+static void
+test_longley (void)
+{
+  g_autoptr (TrendlineFitSession) session = open_longley ();
+  g_autoptr (GError) error = NULL;
+  const TrendlineScore *found;
+
+  g_test_summary ("The model comes first, then the errors, which are those of rational arithmetic.");
+  g_assert_null (trendline_fit_session_get_score (session));
+  fit (session, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (trendline_fit_session_get_statistics (session));
+  g_assert_true (is_waiting (trendline_fit_session_get_score (session)));
+
+  /* With the Mersenne Twister of numpy to deal the rows out, seeded with 5. */
+  found = score (session);
+  assert_near (found->error, 419.55856504710624);
+  assert_near (found->least, 268.1520761137641);
+  assert_near (found->greatest, 517.1722167791619);
+
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 100);
+  found = score (session);
+  assert_near (found->error, 688.7226831456876);
+  assert_near (found->least, 402.5308728289978);
+  assert_near (found->greatest, 1066.6980308118532);
+}
+
+static void
+test_weights (void)
+{
+  g_autofree char *folder = make_folder ();
+  g_autoptr (TrendlineFitSession) session =
+    open_text (folder, "x,w,y\n0,1,1\n5,0,99\n1,2,3\n3,0,0\n2,1,4\n4,3,8\n6,1,15\n5,0,7\n7,2,13\n8,1,19\n");
+  const TrendlineScore *found;
+
+  g_test_summary ("Weights count in fits and errors; rows of weight 0 count for nothing, and take no fold.");
+  trendline_fit_session_set_weight (session, "w");
+  found = score (session);
+  assert_near (found->error, 1.8838197394752274);
+  assert_near (found->least, 0.6815642458100559);
+  assert_near (found->greatest, 2.6983240223463687);
+
+  remove_tree (folder);
+}
+
+static void
+test_few_rows (void)
+{
+  g_autofree char *folder = make_folder ();
+  g_autoptr (TrendlineFitSession) session = open_text (folder, "x,y\n0,0\n1,1\n2,1\n3,3\n");
+  const TrendlineScore *found = score (session);
+
+  g_test_summary ("Fewer rows than folds have no score, which is said; the model is there all the same.");
+  g_assert_true (isnan (found->error));
+  g_assert_cmpstr (found->problem, ==, "There are too few rows to tell how well new rows are predicted.");
+  g_assert_nonnull (trendline_fit_session_get_model (session));
+  g_clear_object (&session);
+
+  /* Each row is a fold. Without one of the ends of a line, the line is the same. */
+  session = open_text (folder, "x,y\n0,0\n1,2\n2,4\n3,6\n4,8\n");
+  found = score (session);
+  g_assert_null (found->problem);
+  g_assert_cmpfloat (found->error, ==, 0);
+
+  remove_tree (folder);
+}
+
+static void
+add (TrendlineFitSession *session, GFile *file)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+
+  trendline_fit_session_add_async (session, file, FALSE, on_ready, &result);
+  trendline_fit_session_add_finish (session, wait_for (&result), &error);
+  g_assert_no_error (error);
+}
+
+static void
+test_models_without (void)
+{
+  g_autofree char *folder = make_folder ();
+  g_autofree char *path = g_build_filename (folder, "model.safetensors", NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (TrendlineFitSession) session = open_text (folder, "x,y\n0,0\n1,1\n2,1\n3,3\n5,4\n");
+  g_autoptr (TrendlineFitSession) opened = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("A model from a file has no score, nor has one to which rows were added.");
+  score (session);
+  apr_estimator_save_to_file (APR_ESTIMATOR (trendline_fit_session_get_model (session)), file, NULL, &error);
+  g_assert_no_error (error);
+  opened = open_file (file);
+  g_assert_nonnull (trendline_fit_session_get_model (opened));
+  g_assert_null (trendline_fit_session_get_score (opened));
+
+  add (session, trendline_table_get_file (trendline_fit_session_get_table (session)));
+  g_assert_cmpuint (apr_regression_statistics_get_n_samples (trendline_fit_session_get_statistics (session)),
+                    ==, 10);
+  g_assert_null (trendline_fit_session_get_score (session));
+
+  remove_tree (folder);
+}
+
+static void
+test_cancel (void)
+{
+  g_autoptr (TrendlineFitSession) session = open_longley ();
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("A score that is cancelled is not waited for, and that of another fit takes its place.");
+  fit (session, &error);
+  g_assert_no_error (error);
+  g_assert_true (is_waiting (trendline_fit_session_get_score (session)));
+  trendline_fit_session_cancel (session);
+  while (is_waiting (trendline_fit_session_get_score (session)))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_null (trendline_fit_session_get_score (session));
+  g_assert_nonnull (trendline_fit_session_get_model (session));
+
+  fit (session, &error);
+  g_assert_no_error (error);
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 100);
+  assert_near (score (session)->error, 688.7226831456876);
+}
+
+/* Random numbers, the last of each row the target. */
+static AprTensor *
+create_rows (gsize n_rows, gsize n_columns)
+{
+  const gsize shape[] = { n_rows, n_columns };
+  g_autoptr (GRand) random = g_rand_new_with_seed (1);
+  g_autofree double *numbers = g_new (double, n_rows *n_columns);
+  AprTensor *rows;
+  gsize i;
+
+  for (i = 0; i < n_rows * n_columns; i++)
+    numbers[i] = g_rand_int_range (random, -1000, 1000);
+  rows = apr_tensor_new_from_doubles (numbers, n_rows * n_columns, shape, 2, NULL);
+  g_assert_nonnull (rows);
+
+  return rows;
+}
+
+/* A part of the rows and of the columns, as numpy has it. */
+static AprTensor *
+slice (AprTensor *rows, gsize begin, gsize end, const char *columns)
+{
+  g_autofree char *text =
+    g_strdup_printf ("%" G_GSIZE_FORMAT ":%" G_GSIZE_FORMAT ", %s", begin, end, columns);
+  g_autoptr (GError) error = NULL;
+  AprTensor *part = apr_tensor_slice (rows, text, &error);
+
+  g_assert_no_error (error);
+
+  return part;
+}
+
+/* Adds so many rows at once, and returns the sums of all. */
+static AprCrossProducts *
+add_rows (TrendlineFoldSums *sums, AprTensor *rows, gsize n_at_once)
+{
+  const gsize n_rows = apr_tensor_get_shape (rows, NULL)[0];
+  g_autoptr (GError) error = NULL;
+  AprCrossProducts *total;
+  gsize i;
+
+  for (i = 0; i < n_rows; i += n_at_once)
+    {
+      g_autoptr (AprTensor) x = slice (rows, i, MIN (i + n_at_once, n_rows), ":-1");
+      g_autoptr (AprTensor) y = slice (rows, i, MIN (i + n_at_once, n_rows), "-1");
+
+      trendline_fold_sums_add (sums, x, y, NULL, NULL, &error);
+      g_assert_no_error (error);
+    }
+  total = trendline_fold_sums_finish (sums, NULL, &error);
+  g_assert_no_error (error);
+
+  return total;
+}
+
+static AprTensor *
+validate (TrendlineFoldSums *sums)
+{
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  g_autoptr (AprFolds) folds = NULL;
+  g_autoptr (GError) error = NULL;
+  AprTensor *errors;
+
+  folds = trendline_fold_sums_create_folds (sums, &error);
+  g_assert_no_error (error);
+  errors = apr_estimator_cross_validate (APR_ESTIMATOR (model), folds, APR_METRIC_ROOT_MEAN_SQUARED_ERROR,
+                                         NULL, &error);
+  g_assert_no_error (error);
+
+  return errors;
+}
+
+static void
+test_batches (void)
+{
+  const gsize n_rows = 30000;
+  g_autoptr (AprTensor) rows = create_rows (n_rows, 101);
+  g_autoptr (AprTensor) x = slice (rows, 0, n_rows, ":-1");
+  g_autoptr (AprTensor) y = slice (rows, 0, n_rows, "-1");
+  g_autoptr (TrendlineFoldSums) at_once = trendline_fold_sums_new (G_MAXUINT64);
+  g_autoptr (TrendlineFoldSums) in_parts = trendline_fold_sums_new (G_MAXUINT64);
+  g_autoptr (AprCrossProducts) expected = apr_cross_products_new (100, 1, NULL);
+  g_autoptr (AprCrossProducts) total = add_rows (at_once, rows, n_rows);
+  g_autoptr (AprCrossProducts) total_in_parts = add_rows (in_parts, rows, 997);
+  g_autoptr (AprTensor) errors = validate (at_once);
+  g_autoptr (AprTensor) errors_in_parts = validate (in_parts);
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("However many rows come at once, the folds are the same, and together all rows, exactly.");
+  apr_cross_products_update (expected, x, y, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_cross_products_equal (total, expected));
+  g_assert_true (apr_cross_products_equal (total_in_parts, expected));
+  g_assert_true (apr_tensor_equal (errors, errors_in_parts));
+}
+
+static void
+test_memory (void)
+{
+  const gsize n_rows = 2000;
+  g_autoptr (AprTensor) rows = create_rows (n_rows, 201);
+  g_autoptr (AprTensor) x = slice (rows, 0, n_rows, ":-1");
+  g_autoptr (AprTensor) y = slice (rows, 0, n_rows, "-1");
+  g_autoptr (TrendlineFoldSums) sums = trendline_fold_sums_new (500000);
+  g_autoptr (AprCrossProducts) expected = apr_cross_products_new (200, 1, NULL);
+  g_autoptr (AprCrossProducts) total = add_rows (sums, rows, 100);
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary (
+    "Folds that would take too much memory are given up, and the sums are still those of all rows.");
+  apr_cross_products_update (expected, x, y, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (apr_cross_products_equal (total, expected));
+  g_assert_null (trendline_fold_sums_create_folds (sums, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+
+  g_test_add_func ("/trendline/scores/longley", test_longley);
+  g_test_add_func ("/trendline/scores/weights", test_weights);
+  g_test_add_func ("/trendline/scores/few-rows", test_few_rows);
+  g_test_add_func ("/trendline/scores/models-without", test_models_without);
+  g_test_add_func ("/trendline/scores/cancel", test_cancel);
+  g_test_add_func ("/trendline/scores/batches", test_batches);
+  g_test_add_func ("/trendline/scores/memory", test_memory);
+
+  return g_test_run ();
+}
