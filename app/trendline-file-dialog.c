@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-file-dialog.h"
 
+#include <string.h>
+
 #include <glib/gi18n.h>
 
 static const char *const table_suffixes[] = { "csv",    "tsv",     "txt",     "csv.gz",
@@ -92,4 +94,19 @@ trendline_file_dialog_save (GtkWindow *window,
                             TrendlineFileChosen chosen)
 {
   show (window, title, GTK_FILE_CHOOSER_ACTION_SAVE, name, neighbour, files, chosen);
+}
+
+/* The name of a file without what tells its format: .csv or .csv.gz. */
+char *
+trendline_file_dialog_get_stem (GFile *file)
+{
+  g_autofree char *base = g_file_get_basename (file);
+  g_autofree char *name = g_filename_display_name (base);
+  char *end;
+
+  if (g_str_has_suffix (name, ".gz") || g_str_has_suffix (name, ".zst"))
+    *strrchr (name, '.') = '\0';
+  end = strrchr (name, '.');
+
+  return g_strndup (name, end != NULL && end > name ? (gsize) (end - name) : strlen (name));
 }

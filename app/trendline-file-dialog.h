@@ -23,4 +23,6 @@ void trendline_file_dialog_save (GtkWindow *window,
                                  TrendlineFiles files,
                                  TrendlineFileChosen chosen);
 
+char *trendline_file_dialog_get_stem (GFile *file);
+
 G_END_DECLS

@@ -3,10 +3,7 @@
 
 #include <glib/gi18n.h>
 
-/* How much of the time reading takes, for the progress bar. */
-#define READING 0.9
-
-/* The folds of a table with more than some thousand features would take more memory. */
+/* The folds of a table with more than a thousand features would take more memory. */
 #define MAX_FOLD_BYTES (256 << 20)
 
 /* One fit: opens the table, sums its rows up as they are read, solves, and works the statistics out. */
@@ -21,7 +18,8 @@ typedef struct
   AprTensor *weights;     /* (nullable) */
   TrendlineFoldSums *folds;
   AprLinearRegression *model;
-  GVariant *choice; /* (nullable): what was chosen when it began; of rows that are added, nothing */
+  gboolean is_search; /* for the penalty that the model is to have; it is not fitted then */
+  GVariant *choice;   /* (nullable): what was chosen when it began; of rows that are added, nothing */
 } Fit;
 
 static void
@@ -109,13 +107,14 @@ on_solved (GObject *source, GAsyncResult *result, gpointer data)
 static void
 on_reading (AprTableReader *reader, GParamSpec *pspec, TrendlineFitSession *self)
 {
-  trendline_fit_session_set_fraction (self, READING * apr_table_reader_get_progress (reader));
+  trendline_fit_session_set_fraction (self, TRENDLINE_READING * apr_table_reader_get_progress (reader));
 }
 
 static void
 on_solving (AprEstimator *model, GParamSpec *pspec, TrendlineFitSession *self)
 {
-  trendline_fit_session_set_fraction (self, READING + (1 - READING) * apr_estimator_get_progress (model));
+  trendline_fit_session_set_fraction (self, TRENDLINE_READING +
+                                              (1 - TRENDLINE_READING) * apr_estimator_get_progress (model));
 }
 
 static void
@@ -150,6 +149,8 @@ on_summed (GObject *source, GAsyncResult *result, gpointer data)
       g_error_new (APR_ERROR, APR_ERROR_EMPTY, _ ("%s has no rows"), apr_table_reader_get_name (fit->reader));
   if (error != NULL)
     trendline_fit_session_fail (task, error);
+  else if (fit->is_search)
+    trendline_fit_session_begin_search (task, g_steal_pointer (&fit->folds), fit->model);
   else
     solve (task, sums);
 }
@@ -256,7 +257,7 @@ list_features (Fit *fit, char **categories)
       if (!g_strv_contains ((const char *const *) fit->texts, column))
         g_strv_builder_add (builder, column);
       else
-        for (j = 0; categories[j] != NULL; j++)
+        for (j = 0; categories != NULL && categories[j] != NULL; j++)
           if (g_str_has_prefix (categories[j], prefix))
             g_strv_builder_add (builder, categories[j]);
     }
@@ -359,28 +360,22 @@ fit_new (TrendlineFitSession *self)
   return fit;
 }
 
-/*
- * Fits a model to the table with what is chosen and the options as they are now.
- *
- * The model and its statistics change when it succeeds. It fails with %APR_ERROR_EMPTY if no feature is chosen, or if
- * the table has no rows, with %G_IO_ERROR_INVALID_DATA where the table is wrong, with %G_IO_ERROR_CANCELLED, with
- * %G_IO_ERROR_PENDING if the session is busy, and as fits do.
- */
-void
-trendline_fit_session_fit_async (TrendlineFitSession *self, GAsyncReadyCallback callback, gpointer user_data)
+static void
+begin (TrendlineFitSession *self,
+       gboolean is_search,
+       gpointer source_tag,
+       GAsyncReadyCallback callback,
+       gpointer user_data)
 {
   Fit *fit;
   GTask *task;
 
-  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
-  g_return_if_fail (self->table != NULL);
-
-  task = trendline_fit_session_begin (self, TRENDLINE_FIT_STATE_READING, trendline_fit_session_fit_async,
-                                      callback, user_data);
+  task = trendline_fit_session_begin (self, TRENDLINE_FIT_STATE_READING, source_tag, callback, user_data);
   if (task == NULL)
     return;
 
   fit = fit_new (self);
+  fit->is_search = is_search;
   g_task_set_task_data (task, fit, (GDestroyNotify) fit_free);
   if (fit->rows.target == NULL || fit->columns->len == 0)
     trendline_fit_session_fail (
@@ -399,8 +394,50 @@ trendline_fit_session_fit_async (TrendlineFitSession *self, GAsyncReadyCallback 
     open_table (task);
 }
 
+/*
+ * Fits a model to the table with what is chosen and the options as they are now.
+ *
+ * The model and its statistics change when it succeeds. It fails with %APR_ERROR_EMPTY if no feature is chosen, or if
+ * the table has no rows, with %G_IO_ERROR_INVALID_DATA where the table is wrong, with %G_IO_ERROR_CANCELLED, with
+ * %G_IO_ERROR_PENDING if the session is busy, and as fits do.
+ */
+void
+trendline_fit_session_fit_async (TrendlineFitSession *self, GAsyncReadyCallback callback, gpointer user_data)
+{
+  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
+  g_return_if_fail (self->table != NULL);
+
+  begin (self, FALSE, trendline_fit_session_fit_async, callback, user_data);
+}
+
 gboolean
 trendline_fit_session_fit_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
+
+  return g_task_propagate_boolean (G_TASK (result), error);
+}
+
+/*
+ * Finds the ridge penalty with which new rows of the table are predicted best, for what is chosen and the other options
+ * as they are now, and sets it. No model is fitted.
+ *
+ * It fails with %APR_ERROR_STATE or %APR_ERROR_NO_MEMORY where that cannot be told, as a score cannot, and as a fit
+ * does.
+ */
+void
+trendline_fit_session_find_ridge_async (TrendlineFitSession *self,
+                                        GAsyncReadyCallback callback,
+                                        gpointer user_data)
+{
+  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
+  g_return_if_fail (self->table != NULL);
+
+  begin (self, TRUE, trendline_fit_session_find_ridge_async, callback, user_data);
+}
+
+gboolean
+trendline_fit_session_find_ridge_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error)
 {
   g_return_val_if_fail (g_task_is_valid (result, self), FALSE);
 

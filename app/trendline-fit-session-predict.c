@@ -21,42 +21,6 @@ prediction_free (Prediction *prediction)
   g_free (prediction);
 }
 
-typedef struct
-{
-  TrendlineFitSession *session;
-  double fraction;
-} Progress;
-
-static gboolean
-report_progress (gpointer data)
-{
-  Progress *progress = data;
-
-  if (progress->session->state == TRENDLINE_FIT_STATE_PREDICTING)
-    trendline_fit_session_set_fraction (progress->session, progress->fraction);
-
-  return G_SOURCE_REMOVE;
-}
-
-static void
-progress_free (Progress *progress)
-{
-  g_object_unref (progress->session);
-  g_free (progress);
-}
-
-static void
-send_progress (GTask *task, AprTableReader *reader)
-{
-  g_autoptr (GSource) source = g_idle_source_new ();
-  Progress *progress = g_new (Progress, 1);
-
-  progress->session = g_object_ref (g_task_get_source_object (task));
-  progress->fraction = apr_table_reader_get_progress (reader);
-  g_source_set_callback (source, report_progress, progress, (GDestroyNotify) progress_free);
-  g_source_attach (source, g_task_get_context (task));
-}
-
 static void
 append_number (GString *text, AprTensor *numbers, gsize index)
 {
@@ -150,7 +114,7 @@ write_table (GTask *task, AprTableReader *reader, GOutputStream *stream, GError 
     {
       g_autoptr (AprTensor) x = rows;
 
-      send_progress (task, reader);
+      trendline_fit_session_send_fraction (task, apr_table_reader_get_progress (reader));
       if (!write_rows (prediction, x, apr_table_reader_get_row_numbers (reader), &next, stream, cancellable,
                        error))
         return FALSE;

@@ -55,6 +55,8 @@ void trendline_fit_session_set_state (TrendlineFitSession *self, TrendlineFitSta
 
 void trendline_fit_session_set_fraction (TrendlineFitSession *self, double fraction);
 
+void trendline_fit_session_send_fraction (GTask *task, double fraction);
+
 void trendline_fit_session_set_table (TrendlineFitSession *self, TrendlineTable *table);
 
 void trendline_fit_session_set_results (TrendlineFitSession *self,
@@ -69,6 +71,11 @@ void trendline_fit_session_set_fitted (TrendlineFitSession *self, GVariant *choi
 void trendline_score_free (TrendlineScore *self);
 
 void trendline_fit_session_begin_score (TrendlineFitSession *self, TrendlineFoldSums *sums);
+
+/* How much of the time it takes to read a table, for the progress bar. */
+#define TRENDLINE_READING 0.9
+
+void trendline_fit_session_begin_search (GTask *task, TrendlineFoldSums *sums, AprLinearRegression *model);
 
 void trendline_fit_session_clear_score (TrendlineFitSession *self);
 

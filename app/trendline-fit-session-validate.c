@@ -3,6 +3,16 @@
 
 #include <math.h>
 
+/* Penalties that are tried, which the entry can show. Features and targets of any units need all of them; and the error
+ * may have several minima. */
+static const double penalties[] = {
+  0,   0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1,   3,   1e1, 3e1, 1e2, 3e2,
+  1e3, 3e3,   1e4,   3e4,  1e5,  3e5, 1e6, 3e6, 1e7, 3e7, 1e8, 3e8, 1e9,
+};
+
+/* An error that is greater by less than one part in a thousand is no worse. */
+#define NO_WORSE 1.001
+
 /* Finds out how well a model predicts rows that are not in its fit: one of each fold in turn is set aside. */
 typedef struct
 {
@@ -97,21 +107,41 @@ on_scored (GObject *source, GAsyncResult *result, gpointer data)
   set_score (self, score);
 }
 
+/* The errors of the folds, or NULL. */
+static AprTensor *
+validate (Validation *self, GCancellable *cancellable, GError **error)
+{
+  if (self->folds == NULL)
+    self->folds = trendline_fold_sums_create_folds (self->sums, error);
+
+  return self->folds != NULL
+         ? apr_estimator_cross_validate (APR_ESTIMATOR (self->model), self->folds,
+                                         APR_METRIC_ROOT_MEAN_SQUARED_ERROR, cancellable, error)
+         : NULL;
+}
+
 static void
 score_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  Validation *validation = data;
-  AprTensor *errors = NULL;
+  AprTensor *errors;
   GError *error = NULL;
 
-  validation->folds = trendline_fold_sums_create_folds (validation->sums, &error);
-  if (validation->folds != NULL)
-    errors = apr_estimator_cross_validate (APR_ESTIMATOR (validation->model), validation->folds,
-                                           APR_METRIC_ROOT_MEAN_SQUARED_ERROR, cancellable, &error);
+  errors = validate (data, cancellable, &error);
   if (errors != NULL)
     g_task_return_pointer (task, errors, (GDestroyNotify) apr_tensor_unref);
   else
     g_task_return_error (task, error);
+}
+
+static Validation *
+validation_new (TrendlineFoldSums *sums, AprLinearRegression *model)
+{
+  Validation *self = g_new0 (Validation, 1);
+
+  self->sums = sums;
+  self->model = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (model)));
+
+  return self;
 }
 
 /* Begins to find out how well the model, which is there already, predicts rows that it has not seen. Takes the sums. */
@@ -119,16 +149,79 @@ void
 trendline_fit_session_begin_score (TrendlineFitSession *self, TrendlineFoldSums *sums)
 {
   g_autoptr (GTask) task = NULL;
-  Validation *validation = g_new0 (Validation, 1);
   TrendlineScore *score = g_new0 (TrendlineScore, 1);
 
-  validation->sums = sums;
-  validation->model = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (self->model)));
   self->scoring = g_cancellable_new ();
   task = g_task_new (self, self->scoring, on_scored, NULL);
   g_task_set_source_tag (task, trendline_fit_session_begin_score);
-  g_task_set_task_data (task, validation, (GDestroyNotify) validation_free);
+  g_task_set_task_data (task, validation_new (sums, self->model), (GDestroyNotify) validation_free);
   score->error = NAN;
   set_score (self, score);
   g_task_run_in_thread (task, score_in_thread);
+}
+
+static void
+on_found (GObject *source, GAsyncResult *result, gpointer data)
+{
+  GTask *task = data;
+  TrendlineFitSession *self = TRENDLINE_FIT_SESSION (source);
+  const double *best;
+  GError *error = NULL;
+
+  best = g_task_propagate_pointer (G_TASK (result), &error);
+  if (best == NULL)
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
+  apr_linear_regression_set_alpha (self->options, *best);
+  trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
+  g_task_return_boolean (task, TRUE);
+  g_object_unref (task);
+}
+
+static void
+search_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const gsize n = G_N_ELEMENTS (penalties);
+  Validation *validation = data;
+  double found[G_N_ELEMENTS (penalties)];
+  double least = G_MAXDOUBLE;
+  GError *error = NULL;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    {
+      g_autoptr (AprTensor) errors = NULL;
+
+      apr_linear_regression_set_alpha (validation->model, penalties[i]);
+      errors = validate (validation, cancellable, &error);
+      if (errors == NULL)
+        {
+          g_task_return_error (task, error);
+          return;
+        }
+      found[i] = summarise (errors).error;
+      least = MIN (least, found[i]);
+      trendline_fit_session_send_fraction (task, TRENDLINE_READING +
+                                                   (1 - TRENDLINE_READING) * (double) (i + 1) / (double) n);
+    }
+
+  /* The least penalty: with 0 there are standard errors and intervals, which others do not have. */
+  for (i = 0; i + 1 < n && found[i] > NO_WORSE * least; i++)
+    ;
+  g_task_return_pointer (task, (gpointer) &penalties[i], NULL);
+}
+
+/* Goes on with a task of the session: finds the best penalty for the model, and sets the option. Takes the sums. */
+void
+trendline_fit_session_begin_search (GTask *task, TrendlineFoldSums *sums, AprLinearRegression *model)
+{
+  TrendlineFitSession *self = g_task_get_source_object (task);
+  g_autoptr (GTask) thread_task = g_task_new (self, self->cancellable, on_found, task);
+
+  trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_SOLVING);
+  g_task_set_source_tag (thread_task, trendline_fit_session_begin_search);
+  g_task_set_task_data (thread_task, validation_new (sums, model), (GDestroyNotify) validation_free);
+  g_task_run_in_thread (thread_task, search_in_thread);
 }

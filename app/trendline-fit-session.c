@@ -443,6 +443,47 @@ trendline_fit_session_set_fraction (TrendlineFitSession *self, double fraction)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FRACTION]);
 }
 
+typedef struct
+{
+  GTask *task;
+  double fraction;
+} Progress;
+
+static gboolean
+report_progress (gpointer data)
+{
+  Progress *progress = data;
+  TrendlineFitSession *self = g_task_get_source_object (progress->task);
+
+  /* Something else may be under way by now. */
+  if (self->cancellable != NULL && g_task_get_cancellable (progress->task) == self->cancellable)
+    trendline_fit_session_set_fraction (self, progress->fraction);
+
+  return G_SOURCE_REMOVE;
+}
+
+static void
+progress_free (Progress *progress)
+{
+  g_object_unref (progress->task);
+  g_free (progress);
+}
+
+/* Tells from a thread of the task, which has the session's cancellable, how much is done. */
+void
+trendline_fit_session_send_fraction (GTask *task, double fraction)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+  Progress *progress = g_new (Progress, 1);
+
+  progress->task = g_object_ref (task);
+  progress->fraction = fraction;
+  /* So that it is told of before the end of the task. */
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, report_progress, progress, (GDestroyNotify) progress_free);
+  g_source_attach (source, g_task_get_context (task));
+}
+
 /* Replaces the results as a whole; all arguments may be NULL. */
 void
 trendline_fit_session_set_results (TrendlineFitSession *self,

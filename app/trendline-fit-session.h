@@ -84,6 +84,13 @@ trendline_fit_session_fit_async (TrendlineFitSession *self, GAsyncReadyCallback 
 
 gboolean trendline_fit_session_fit_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error);
 
+void trendline_fit_session_find_ridge_async (TrendlineFitSession *self,
+                                             GAsyncReadyCallback callback,
+                                             gpointer user_data);
+
+gboolean
+trendline_fit_session_find_ridge_finish (TrendlineFitSession *self, GAsyncResult *result, GError **error);
+
 void trendline_fit_session_diagnose_async (TrendlineFitSession *self,
                                            GCancellable *cancellable,
                                            GAsyncReadyCallback callback,

@@ -265,7 +265,7 @@ trendline_fold_sums_create_folds (TrendlineFoldSums *self, GError **error)
   for (i = 0; i < N_FOLDS; i++)
     if (self->states[i] == NULL || apr_cross_products_get_n_samples (self->states[i]) == 0)
       {
-        g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+        g_set_error (error, APR_ERROR, APR_ERROR_STATE,
                      _ ("There are too few rows to tell how well new rows are predicted."));
         return NULL;
       }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-window.h"
 
-#include <string.h>
-
 #include <glib/gi18n.h>
 
 #include "app/trendline-data-page.h"
 #include "app/trendline-error.h"
 #include "app/trendline-file-dialog.h"
+#include "app/trendline-format.h"
 #include "app/trendline-model-page.h"
 #include "app/trendline-plots-page.h"
 #include "app/trendline-predict-page.h"
@@ -265,26 +264,11 @@ trendline_window_save_model (TrendlineWindow *self, GFile *file)
                                     writing_new (self, file));
 }
 
-/* The name of a file without what tells its format: .csv or .csv.gz. */
-static char *
-get_stem (GFile *file)
-{
-  g_autofree char *base = g_file_get_basename (file);
-  g_autofree char *name = g_filename_display_name (base);
-  char *end;
-
-  if (g_str_has_suffix (name, ".gz") || g_str_has_suffix (name, ".zst"))
-    *strrchr (name, '.') = '\0';
-  end = strrchr (name, '.');
-
-  return g_strndup (name, end != NULL && end > name ? (gsize) (end - name) : strlen (name));
-}
-
 static void
 on_save_model (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   TrendlineWindow *self = TRENDLINE_WINDOW (widget);
-  g_autofree char *stem = self->file != NULL ? get_stem (self->file) : NULL;
+  g_autofree char *stem = self->file != NULL ? trendline_file_dialog_get_stem (self->file) : NULL;
   g_autofree char *proposed =
     stem != NULL ? g_strconcat (stem, ".safetensors", NULL) : g_strdup (_ ("model.safetensors"));
 
@@ -415,6 +399,34 @@ on_fit (GtkWidget *widget, const char *name, GVariant *parameter)
   trendline_fit_session_fit_async (self->session, on_fit_ready, g_object_ref (self));
 }
 
+static void
+on_ridge_found (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (TrendlineWindow) self = data;
+  g_autofree char *penalty = NULL;
+  g_autofree char *message = NULL;
+  GError *error = NULL;
+  double alpha;
+
+  trendline_fit_session_find_ridge_finish (TRENDLINE_FIT_SESSION (source), result, &error);
+  if (!check_fit (self, error))
+    return;
+
+  alpha = apr_linear_regression_get_alpha (trendline_fit_session_get_options (self->session));
+  penalty = trendline_format_number (alpha);
+  /* Translators: a number follows */
+  message = g_strdup_printf (_ ("New rows are predicted best with the penalty %s"), penalty);
+  show_message (self, alpha > 0 ? message : _ ("New rows are predicted best without a penalty"));
+}
+
+static void
+on_find_ridge (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  TrendlineWindow *self = TRENDLINE_WINDOW (widget);
+
+  trendline_fit_session_find_ridge_async (self->session, on_ridge_found, g_object_ref (self));
+}
+
 /* What an error of a gap offers: what failed is done again, a fit or the adding of data. */
 static void
 on_pass_over_gaps (GtkWidget *widget, const char *name, GVariant *parameter)
@@ -482,6 +494,7 @@ on_state (TrendlineWindow *self)
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.open", !busy);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.open-recent", !busy);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.fit", !busy && has_table);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.find-ridge", !busy && has_table);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.sidebar", has_table);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.cancel", busy);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.save-model", has_model);
@@ -623,6 +636,7 @@ trendline_window_class_init (TrendlineWindowClass *klass)
   gtk_widget_class_install_action (widget_class, "win.undo", NULL, on_undo);
   gtk_widget_class_install_action (widget_class, "win.save-model", NULL, on_save_model);
   gtk_widget_class_install_action (widget_class, "win.fit", NULL, on_fit);
+  gtk_widget_class_install_action (widget_class, "win.find-ridge", NULL, on_find_ridge);
   gtk_widget_class_install_action (widget_class, "win.pass-over-gaps", NULL, on_pass_over_gaps);
   gtk_widget_class_install_action (widget_class, "win.cancel", NULL, on_cancel);
   gtk_widget_class_install_action (widget_class, "win.sidebar", NULL, on_sidebar);

@@ -153,6 +153,36 @@ test_score (void)
 }
 
 static void
+test_find (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,9\n1,-3\n2,7\n3,-5\n4,0\n5,-5\n6,-6\n7,-1\n8,8\n9,-5\n");
+  GtkWidget *sidebar = find_widget (opened.window, g_type_from_name ("TrendlineSidebar"));
+  GtkSpinButton *spin = GTK_SPIN_BUTTON (find_widget (sidebar, GTK_TYPE_SPIN_BUTTON));
+  g_autoptr (GFile) line = write_neighbour (&opened, "line.csv", "x,y\n0,0\n1,2\n2,4\n3,6\n4,8\n");
+  g_autoptr (GFile) few = write_neighbour (&opened, "few.csv", "x,y\n0,0\n1,2\n2,1\n");
+
+  g_test_summary ("A button finds the penalty, and sets the entry, which can be undone.");
+  press (sidebar, "Find");
+  g_assert_cmpint (trendline_fit_session_get_state (opened.session), !=, TRENDLINE_FIT_STATE_IDLE);
+  wait_for_label (opened.window, "New rows are predicted best with the penalty 1000");
+  g_assert_cmpfloat (gtk_spin_button_get_value (spin), ==, 1000);
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.undo", NULL));
+  g_assert_cmpfloat (gtk_spin_button_get_value (spin), ==, 0);
+
+  trendline_window_open (TRENDLINE_WINDOW (opened.window), line);
+  wait_until_idle (opened.session);
+  gtk_spin_button_set_value (spin, 3);
+  press (sidebar, "Find");
+  wait_for_label (opened.window, "New rows are predicted best without a penalty");
+  g_assert_cmpfloat (gtk_spin_button_get_value (spin), ==, 0);
+
+  trendline_window_open (TRENDLINE_WINDOW (opened.window), few);
+  wait_until_idle (opened.session);
+  press (sidebar, "Find");
+  wait_for_label (opened.window, "That did not work");
+}
+
+static void
 test_many_features (void)
 {
   g_autoptr (GString) text = g_string_new (NULL);
@@ -322,6 +352,8 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/pages/dependent", test_dependent);
 
   g_test_add_func ("/trendline/pages/score", test_score);
+
+  g_test_add_func ("/trendline/pages/find", test_find);
 
   g_test_add_func ("/trendline/pages/many-features", test_many_features);
   g_test_add_func ("/trendline/pages/many-texts", test_many_texts);

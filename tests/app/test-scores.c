@@ -209,6 +209,126 @@ test_cancel (void)
   assert_near (score (session)->error, 688.7226831456876);
 }
 
+static gboolean
+find_ridge (TrendlineFitSession *session, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  trendline_fit_session_find_ridge_async (session, on_ready, &result);
+
+  return trendline_fit_session_find_ridge_finish (session, wait_for (&result), error);
+}
+
+static double
+get_alpha (TrendlineFitSession *session)
+{
+  return apr_linear_regression_get_alpha (trendline_fit_session_get_options (session));
+}
+
+static void
+on_fraction (TrendlineFitSession *session, GParamSpec *pspec, guint *n)
+{
+  if (trendline_fit_session_get_state (session) == TRENDLINE_FIT_STATE_SOLVING)
+    ++*n;
+}
+
+static void
+test_ridge (void)
+{
+  g_autoptr (TrendlineFitSession) session = open_longley ();
+  g_autoptr (GError) error = NULL;
+  AprLinearRegression *model;
+  guint n_steps = 0;
+
+  g_test_summary ("The penalty with the least error of all that are tried, in one step that can be undone.");
+  g_signal_connect (session, "notify::fraction", G_CALLBACK (on_fraction), &n_steps);
+  find_ridge (session, &error);
+  g_assert_no_error (error);
+  /* In rational arithmetic: 411.13 with 0.01, 403.76 with 0.03, 425.15 with 0.1, and 550.63 with 3,000,000, which is
+   * less than with its neighbours. */
+  g_assert_cmpfloat (get_alpha (session), ==, 0.03);
+  g_assert_null (trendline_fit_session_get_model (session));
+  g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_IDLE);
+  /* One for each penalty. */
+  g_assert_cmpuint (n_steps, ==, 26);
+  assert_near (score (session)->error, 403.76286892723283);
+
+  model = trendline_fit_session_get_model (session);
+  trendline_fit_session_undo (session);
+  g_assert_cmpfloat (get_alpha (session), ==, 0);
+  g_assert_false (trendline_fit_session_get_can_undo (session));
+  g_assert_true (trendline_fit_session_get_outdated (session));
+  g_assert_true (trendline_fit_session_get_model (session) == model);
+}
+
+static void
+find_ridge_of_text (const char *folder, const char *text, double expected)
+{
+  g_autoptr (TrendlineFitSession) session = open_text (folder, text);
+  g_autoptr (GError) error = NULL;
+
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 5);
+  find_ridge (session, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (get_alpha (session), ==, expected);
+}
+
+static void
+test_least_ridge (void)
+{
+  g_autofree char *folder = make_folder ();
+
+  g_test_summary ("The least of those that are as good, with 0 where no penalty makes the error less.");
+  /* In rational arithmetic 0.1 has the least error, less than that of 0 by 4 parts in 100,000. */
+  find_ridge_of_text (folder, "x,y\n0,9\n1,3\n2,26\n3,29\n4,32\n5,41\n6,55\n7,79\n8,86\n9,92\n", 0);
+  /* With 1 it is less by 7 parts in 1,000. */
+  find_ridge_of_text (folder, "x,y\n0,0\n1,3\n2,11\n3,39\n4,40\n5,54\n6,63\n7,77\n8,82\n9,85\n", 1);
+  /* Where the feature tells nothing of the target, the error falls with each penalty, but hardly any more. */
+  find_ridge_of_text (folder, "x,y\n0,9\n1,-3\n2,7\n3,-5\n4,0\n5,-5\n6,-6\n7,-1\n8,8\n9,-5\n", 1000);
+  /* A line without noise. */
+  find_ridge_of_text (folder, "x,y\n0,0\n1,2\n2,4\n3,6\n4,8\n", 0);
+
+  remove_tree (folder);
+}
+
+static void
+cancel_solving (TrendlineFitSession *session)
+{
+  if (trendline_fit_session_get_state (session) == TRENDLINE_FIT_STATE_SOLVING)
+    trendline_fit_session_cancel (session);
+}
+
+static void
+test_ridge_failures (void)
+{
+  g_autofree char *folder = make_folder ();
+  g_autoptr (TrendlineFitSession) session = open_longley ();
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("A search that is cancelled or cannot succeed leaves the penalty as it was.");
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 7);
+  g_signal_connect (session, "notify::state", G_CALLBACK (cancel_solving), NULL);
+  g_assert_false (find_ridge (session, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_clear_error (&error);
+  g_assert_cmpfloat (get_alpha (session), ==, 7);
+  g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_IDLE);
+  g_clear_object (&session);
+
+  session = open_text (folder, "x,y\n0,0\n1,1\n2,1\n3,3\n");
+  g_assert_false (find_ridge (session, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_STATE);
+  g_assert_cmpstr (error->message, ==, "There are too few rows to tell how well new rows are predicted.");
+  g_clear_error (&error);
+  trendline_column_set_is_feature (
+    trendline_table_find_column (trendline_fit_session_get_table (session), "x"), FALSE);
+  g_assert_false (find_ridge (session, &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_EMPTY);
+  g_assert_cmpfloat (get_alpha (session), ==, 0);
+
+  remove_tree (folder);
+}
+
 /* Random numbers, the last of each row the target. */
 static AprTensor *
 create_rows (gsize n_rows, gsize n_columns)
@@ -336,6 +456,9 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/scores/few-rows", test_few_rows);
   g_test_add_func ("/trendline/scores/models-without", test_models_without);
   g_test_add_func ("/trendline/scores/cancel", test_cancel);
+  g_test_add_func ("/trendline/scores/ridge", test_ridge);
+  g_test_add_func ("/trendline/scores/ridge/least", test_least_ridge);
+  g_test_add_func ("/trendline/scores/ridge/failures", test_ridge_failures);
   g_test_add_func ("/trendline/scores/batches", test_batches);
   g_test_add_func ("/trendline/scores/memory", test_memory);
 
