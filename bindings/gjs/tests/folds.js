@@ -222,6 +222,11 @@ test('what-is-refused', async () => {
   assertThrows(() => Folds.new_from_labels(X, y, null, ['a']), Apr.Error, Apr.Error.SHAPE, 'labels has 1');
   assertThrows(() => Folds.new_from_labels(X, y, null), TypeError, null, 'labels must be a label for each sample');
   assertThrows(() => Folds.new_from_labels(X, y, null, [...cities.slice(1), null]), TypeError, null, 'null at 22');
+  for (const [first, second, message] of [['train', -1, 'the string “train” at 0 and -1 at 1 (counted from 0)'],
+    [-1, 'train', '-1 at 0 and the string “train” at 1'], [1n, 1, 'a BigInt at 0 and 1 at 1'], [true, 1, 'true at 0 and 1 at 1']]) {
+    assertThrows(() => Folds.new_from_labels(X, y, null, X.map((_, i) => i % 2 ? second : first)), TypeError, null,
+      `labels has labels of two types, which have no order: ${message}`);
+  }
   assertThrows(() => Folds.new_from_labels(X, y, null, X.map(() => 'a')), Apr.Error, Apr.Error.EMPTY, 'one fold');
   assertThrows(() => Folds.new_from_labels(X, y, null, X.map(() => -1)), Apr.Error, Apr.Error.EMPTY, 'no fold');
 

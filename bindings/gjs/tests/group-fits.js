@@ -53,6 +53,7 @@ test('what is refused', () => {
   const model = new Apr.LinearRegression();
   assertThrows(() => model.fit_groups(X, y, ['a']), Apr.Error, Apr.Error.SHAPE, 'groups has 1');
   assertThrows(() => model.fit_groups(X, y, [...cities.slice(1), null]), TypeError, null, 'null at 5');
+  assertThrows(() => model.fit_groups(X, y, [...cities.slice(1), 1]), TypeError, null, 'two types');
   assertThrows(() => model.fit_groups(X, y, 'city'), TypeError, null, 'label for each sample');
   assertThrows(() => model.fit_groups([...X.slice(1), [NaN]], y, cities), Apr.Error, Apr.Error.NOT_FINITE, 'row 5');
 });

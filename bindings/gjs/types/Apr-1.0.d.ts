@@ -15,8 +15,8 @@ declare module 'gi://Apr?version=1.0' {
     /** Numbers in arrays that have the same lengths at each depth, in a typed array, or a tensor. */
     type Numbers = Tensor | TypedArray | number | readonly number[] | readonly Numbers[];
 
-    /** A label for each sample. */
-    type Labels = Tensor | ArrayLike<string | number | bigint | boolean>;
+    /** A label for each sample, all of one type. */
+    type Labels = Tensor | ArrayLike<string> | ArrayLike<number> | ArrayLike<bigint> | ArrayLike<boolean>;
 
     /** What a linear regression computes: Float32Array where its dtype is F32. */
     type FloatArray = Float32Array | Float64Array;

@@ -24,6 +24,12 @@ function getFunctions(Apr, functions) {
     const wrong = values.findIndex(value => !['string', 'number', 'bigint', 'boolean'].includes(typeof value) || Number.isNaN(value));
     if (wrong >= 0)
       throw new TypeError(`${name} has ${describe(values[wrong])} at ${wrong} (counted from 0), not a label`);
+    // Text has no place among numbers, and 1n would be another label than 1.
+    const other = values.findIndex(value => typeof value !== typeof values[0]);
+    if (other >= 0) {
+      throw new TypeError(`${name} has labels of two types, which have no order: ${describe(values[0])} at 0 and ` +
+        `${describe(values[other])} at ${other} (counted from 0)`);
+    }
     const distinct = [...new Set(values)].sort(compare);
     const nNegative = distinct.filter(value => typeof value !== 'string' && value < 0).length;
     const numbers = new Map(distinct.map((label, i) => [label, i - nNegative]));
