@@ -141,6 +141,29 @@ check_options (char **paths, const CrossValidateOptions *options, AprToolStatus 
   return FALSE;
 }
 
+/* What compares with the variance says nothing of 1 sample: R² is a NaN, and the explained variance is 1 whatever is
+ * predicted. */
+static gboolean
+check_samples (const Validation *self, AprMetric metric, GError **error)
+{
+  gsize i;
+
+  if (metric != APR_METRIC_R2 && metric != APR_METRIC_EXPLAINED_VARIANCE)
+    return TRUE;
+  for (i = 0; i < self->folds.n_folds; i++)
+    if (apr_cross_products_get_n_samples (self->folds.states[i]) == 1)
+      {
+        g_autofree char *fold = apr_tool_folds_describe (&self->folds, i);
+
+        g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                     "%s: %s needs 2 samples at least: take %sanother metric (--metric)", fold, self->metric,
+                     self->folds.names == NULL ? "fewer folds, or " : "");
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
 static gboolean
 check_scores (const Validation *self, AprTensor *scores, GError **error)
 {
@@ -152,14 +175,9 @@ check_scores (const Validation *self, AprTensor *scores, GError **error)
         g_autofree char *fold = apr_tool_folds_describe (&self->folds, i);
         guint64 n = apr_cross_products_get_n_samples (self->folds.states[i]);
 
-        if (n == 1)
-          g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                       "%s: %s is not defined for 1 sample: take fewer folds, or another metric (--metric)",
-                       fold, self->metric);
-        else
-          g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
-                       "%s: the %s of %" G_GUINT64_FORMAT " samples is beyond the range of a double", fold,
-                       self->metric, n);
+        g_set_error (error, APR_ERROR, APR_ERROR_RANGE,
+                     "%s: the %s of %" G_GUINT64_FORMAT " %s is beyond the range of a double", fold,
+                     self->metric, n, n == 1 ? "sample" : "samples");
         return FALSE;
       }
 
@@ -410,7 +428,7 @@ read_and_validate (Validation *self, GError **error)
 
   if (!apr_tool_folds_read (&self->folds, self->paths, &options->fit, n_folds, error))
     return FALSE;
-  if (!validate (self, metric, error))
+  if (!check_samples (self, metric, error) || !validate (self, metric, error))
     {
       g_autofree char *name = apr_tool_get_display_name (self->paths[0]);
 

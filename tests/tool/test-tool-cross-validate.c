@@ -486,8 +486,14 @@ test_errors (void)
     { "- -t y",
       "standard input:2: column “f”: “a” is not a number; of a column of texts: --one-hot or --drop" },
     { "- -t y --features x --folds 4",
-      "standard input: fold 0 (counted from 0): r2 is not defined for 1 sample: take fewer folds, or another "
+      "standard input: fold 0 (counted from 0): r2 needs 2 samples at least: take fewer folds, or another "
       "metric (--metric)" },
+    { "- -t y --features x --folds 3 --metric explained-variance",
+      "standard input: fold 1 (counted from 0): explained-variance needs 2 samples at least: take fewer "
+      "folds, "
+      "or another metric (--metric)" },
+    { "t.csv -t y --features w --fold-column x",
+      "t.csv: column “x”, fold “1”: r2 needs 2 samples at least: take another metric (--metric)" },
     { "- -t y --features x --folds 2 -w w",
       "standard input: fold 1 (counted from 0): no weight in column “w” is above 0" },
     { "t.csv -t y --features x --fold-column f -w w",
@@ -500,6 +506,9 @@ test_errors (void)
     { "none.csv -t y", "none.csv: No such file or directory" },
     { "large.csv -t y --folds 2 --metric mean-squared-error",
       "large.csv: fold 0 (counted from 0): the mean-squared-error of 2 samples is beyond the range of a "
+      "double" },
+    { "large.csv -t y --folds 4 --metric mean-squared-error",
+      "large.csv: fold 0 (counted from 0): the mean-squared-error of 1 sample is beyond the range of a "
       "double" },
   };
   guint i;
