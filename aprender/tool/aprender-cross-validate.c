@@ -184,31 +184,34 @@ check_scores (const Validation *self, AprTensor *scores, GError **error)
   return TRUE;
 }
 
-/* The mean of the scores and its standard error. Differences from the first score, and to the greatest of them, keep
- * squares within the range of a double. */
+/* The mean of the scores and its standard error. Differences from the first score, in units of a power of 2 that is
+ * about the greatest of them, keep sums and squares within the range of a double. */
 static void
 summarise (Result *self)
 {
   gsize n = apr_tensor_get_n_elements (self->scores);
   const double first = apr_tensor_get_double (self->scores, 0, NULL);
-  double sum = 0;
   double greatest = 0;
+  double sum = 0;
+  int exponent;
   gsize i;
 
   for (i = 0; i < n; i++)
-    sum += apr_tensor_get_double (self->scores, i, NULL) - first;
-  self->mean = first + sum / (double) n;
+    greatest = MAX (greatest, fabs (apr_tensor_get_double (self->scores, i, NULL) - first));
+  (void) frexp (greatest, &exponent);
 
   for (i = 0; i < n; i++)
-    greatest = MAX (greatest, fabs (apr_tensor_get_double (self->scores, i, NULL) - self->mean));
+    sum += ldexp (apr_tensor_get_double (self->scores, i, NULL) - first, -exponent);
+  self->mean = first + ldexp (sum / (double) n, exponent);
+
   sum = 0;
-  for (i = 0; i < n && greatest > 0; i++)
+  for (i = 0; i < n; i++)
     {
-      double deviation = (apr_tensor_get_double (self->scores, i, NULL) - self->mean) / greatest;
+      double deviation = ldexp (apr_tensor_get_double (self->scores, i, NULL) - self->mean, -exponent);
 
       sum += deviation * deviation;
     }
-  self->error = greatest * sqrt (sum / (double) (n - 1) / (double) n);
+  self->error = ldexp (sqrt (sum / (double) (n - 1) / (double) n), exponent);
 }
 
 static gboolean
