@@ -228,7 +228,6 @@ apr_safetensors_reader_new_from_file_async (
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   task = g_task_new (NULL, cancellable, callback, user_data);
-  g_task_set_name (task, G_STRFUNC);
   g_task_set_source_tag (task, apr_safetensors_reader_new_from_file_async); /* GCOVR_EXCL_BR_LINE: macro */
   g_task_set_priority (task, io_priority);
   g_task_set_task_data (task, g_object_ref (file), g_object_unref);

@@ -426,6 +426,8 @@ opened_cb (GObject *source, GAsyncResult *result, gpointer user_data)
 {
   Async *async = user_data;
 
+  g_assert_cmpstr (g_task_get_name (G_TASK (result)), ==, "apr_safetensors_reader_new_from_file_async");
+  g_assert_cmpint (g_task_get_priority (G_TASK (result)), ==, G_PRIORITY_LOW);
   async->reader = apr_safetensors_reader_new_from_file_finish (result, &async->error);
   g_main_loop_quit (async->loop);
 }
@@ -436,7 +438,7 @@ open_async (const char *path, GCancellable *cancellable, Async *async)
   g_autoptr (GFile) file = g_file_new_for_path (path);
 
   *async = (Async){ g_main_loop_new (NULL, FALSE), NULL, NULL };
-  apr_safetensors_reader_new_from_file_async (file, G_PRIORITY_DEFAULT, cancellable, opened_cb, async);
+  apr_safetensors_reader_new_from_file_async (file, G_PRIORITY_LOW, cancellable, opened_cb, async);
   g_assert_null (async->reader);
   g_main_loop_run (async->loop);
   g_main_loop_unref (async->loop);
@@ -484,7 +486,7 @@ test_async_cancelled_later (Folder *folder, gconstpointer unused)
       g_autoptr (GFile) file = g_file_new_for_path (path);
       Async async = { g_main_loop_new (NULL, FALSE), NULL, NULL };
 
-      apr_safetensors_reader_new_from_file_async (file, G_PRIORITY_DEFAULT, cancellable, opened_cb, &async);
+      apr_safetensors_reader_new_from_file_async (file, G_PRIORITY_LOW, cancellable, opened_cb, &async);
       g_usleep (i * 4);
       g_cancellable_cancel (cancellable);
       g_main_loop_run (async.loop);
@@ -541,12 +543,16 @@ get_async (AprSafetensorsReader *reader, const char *indices, GCancellable *canc
   g_autoptr (GAsyncResult) result = NULL;
 
   if (indices != NULL)
-    apr_safetensors_reader_get_slice_async (reader, "m", indices, G_PRIORITY_DEFAULT, cancellable, on_ready,
+    apr_safetensors_reader_get_slice_async (reader, "m", indices, G_PRIORITY_LOW, cancellable, on_ready,
                                             &result);
   else
-    apr_safetensors_reader_get_tensor_async (reader, "m", G_PRIORITY_DEFAULT, cancellable, on_ready, &result);
+    apr_safetensors_reader_get_tensor_async (reader, "m", G_PRIORITY_LOW, cancellable, on_ready, &result);
   g_assert_null (result);
   wait_for (&result);
+  g_assert_cmpstr (g_task_get_name (G_TASK (result)), ==,
+                   indices != NULL ? "apr_safetensors_reader_get_slice_async"
+                                   : "apr_safetensors_reader_get_tensor_async");
+  g_assert_cmpint (g_task_get_priority (G_TASK (result)), ==, G_PRIORITY_LOW);
   return indices != NULL ? apr_safetensors_reader_get_slice_finish (reader, result, error)
                          : apr_safetensors_reader_get_tensor_finish (reader, result, error);
 }

@@ -18,6 +18,7 @@ on_bytes (GObject *source, GAsyncResult *result, gpointer data)
   Outcome *outcome = data;
 
   g_assert_true (g_async_result_is_tagged (result, apr_safetensors_writer_write_to_bytes_async));
+  g_assert_cmpint (g_task_get_priority (G_TASK (result)), ==, G_PRIORITY_LOW);
   outcome->bytes =
     apr_safetensors_writer_write_to_bytes_finish (APR_SAFETENSORS_WRITER (source), result, &outcome->error);
   g_main_loop_quit (outcome->loop);
@@ -29,6 +30,7 @@ on_stream (GObject *source, GAsyncResult *result, gpointer data)
   Outcome *outcome = data;
 
   g_assert_true (g_async_result_is_tagged (result, apr_safetensors_writer_write_to_stream_async));
+  g_assert_cmpint (g_task_get_priority (G_TASK (result)), ==, G_PRIORITY_LOW);
   outcome->succeeded =
     apr_safetensors_writer_write_to_stream_finish (APR_SAFETENSORS_WRITER (source), result, &outcome->error);
   g_main_loop_quit (outcome->loop);
@@ -40,6 +42,7 @@ on_shards (GObject *source, GAsyncResult *result, gpointer data)
   Outcome *outcome = data;
 
   g_assert_true (g_async_result_is_tagged (result, apr_safetensors_writer_write_shards_async));
+  g_assert_cmpint (g_task_get_priority (G_TASK (result)), ==, G_PRIORITY_LOW);
   outcome->succeeded =
     apr_safetensors_writer_write_shards_finish (APR_SAFETENSORS_WRITER (source), result, &outcome->error);
   g_main_loop_quit (outcome->loop);
@@ -94,7 +97,7 @@ test_bytes (void)
   g_assert_true (apr_safetensors_writer_declare_tensor (writer, "c", APR_DTYPE_U8, shape, 2, NULL));
   apr_safetensors_writer_set_data_func (writer, give_ones, g_thread_self (), NULL);
   expected = apr_safetensors_writer_write_to_bytes (writer, NULL);
-  apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_DEFAULT, NULL, on_bytes, &outcome);
+  apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_LOW, NULL, on_bytes, &outcome);
   /* What is written is what there was. */
   apr_safetensors_writer_set_alignment (writer, 4096);
   g_main_loop_run (outcome.loop);
@@ -110,7 +113,7 @@ test_bytes_cancelled (void)
   g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
 
   g_cancellable_cancel (cancellable);
-  apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_DEFAULT, cancellable, on_bytes, &outcome);
+  apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_LOW, cancellable, on_bytes, &outcome);
   g_main_loop_run (outcome.loop);
   g_assert_null (outcome.bytes);
   g_assert_error (outcome.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
@@ -163,8 +166,7 @@ test_stream (void)
   g_assert_true (apr_safetensors_writer_declare_tensor (writer, "c", APR_DTYPE_U8, shape, 2, NULL));
   apr_safetensors_writer_set_data_func (writer, give_ones, g_thread_self (), NULL);
   expected = apr_safetensors_writer_write_to_bytes (writer, NULL);
-  apr_safetensors_writer_write_to_stream_async (writer, stream, G_PRIORITY_DEFAULT, NULL, on_stream,
-                                                &outcome);
+  apr_safetensors_writer_write_to_stream_async (writer, stream, G_PRIORITY_LOW, NULL, on_stream, &outcome);
   apr_safetensors_writer_set_alignment (writer, 4096);
   g_main_loop_run (outcome.loop);
   g_assert_no_error (outcome.error);
@@ -195,8 +197,8 @@ test_stream_fails (void)
         g_cancellable_cancel (cancellable);
       else if (i == 2)
         g_assert_true (apr_safetensors_writer_declare_tensor (writer, "c", APR_DTYPE_U8, shape, 1, NULL));
-      apr_safetensors_writer_write_to_stream_async (writer, stream, G_PRIORITY_DEFAULT, cancellable,
-                                                    on_stream, &outcome);
+      apr_safetensors_writer_write_to_stream_async (writer, stream, G_PRIORITY_LOW, cancellable, on_stream,
+                                                    &outcome);
       g_main_loop_run (outcome.loop);
       g_assert_false (outcome.succeeded);
       g_assert_false (g_output_stream_is_closed (stream));
@@ -219,7 +221,7 @@ test_shards (Folder *folder, gconstpointer unused)
   g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
   GError *error = NULL;
 
-  apr_safetensors_writer_write_shards_async (writer, file, "m", 24, G_PRIORITY_DEFAULT, NULL, on_shards,
+  apr_safetensors_writer_write_shards_async (writer, file, "m", 24, G_PRIORITY_LOW, NULL, on_shards,
                                              &outcome);
   g_clear_object (&writer);
   g_main_loop_run (outcome.loop);
@@ -244,7 +246,7 @@ test_shards_fail (Folder *folder, gconstpointer unused)
     {
       g_auto (Outcome) outcome = { g_main_loop_new (NULL, FALSE) };
 
-      apr_safetensors_writer_write_shards_async (writer, file, i == 0 ? "m" : "m/n", 24, G_PRIORITY_DEFAULT,
+      apr_safetensors_writer_write_shards_async (writer, file, i == 0 ? "m" : "m/n", 24, G_PRIORITY_LOW,
                                                  cancellable, on_shards, &outcome);
       g_main_loop_run (outcome.loop);
       g_assert_false (outcome.succeeded);
@@ -283,12 +285,11 @@ test_finish_is_misused (Folder *folder, gconstpointer unused)
 
   g_test_summary ("The result of another call or writer fails, and the right one is still there, once.");
 
-  apr_safetensors_writer_write_to_file_async (writer, file, G_PRIORITY_DEFAULT, NULL, on_ready, &results[0]);
-  apr_safetensors_writer_write_shards_async (writer, dir, "s", 24, G_PRIORITY_DEFAULT, NULL, on_ready,
+  apr_safetensors_writer_write_to_file_async (writer, file, G_PRIORITY_LOW, NULL, on_ready, &results[0]);
+  apr_safetensors_writer_write_shards_async (writer, dir, "s", 24, G_PRIORITY_LOW, NULL, on_ready,
                                              &results[1]);
-  apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_DEFAULT, NULL, on_ready, &results[2]);
-  apr_safetensors_writer_write_to_stream_async (writer, stream, G_PRIORITY_DEFAULT, NULL, on_ready,
-                                                &results[3]);
+  apr_safetensors_writer_write_to_bytes_async (writer, G_PRIORITY_LOW, NULL, on_ready, &results[2]);
+  apr_safetensors_writer_write_to_stream_async (writer, stream, G_PRIORITY_LOW, NULL, on_ready, &results[3]);
   wait_for (&results[0]);
   wait_for (&results[1]);
   wait_for (&results[2]);
