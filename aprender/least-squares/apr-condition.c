@@ -272,10 +272,17 @@ apr_condition_find (AprNormalEquations *equations, const AprRun *run)
   const gsize *independent = equations->independent;
   gsize n = equations->n_independent;
   gsize first = products->centred ? 1 : 0;
-  g_autofree double *means = g_new (double, n + 1);
+  g_autofree double *means = g_new (double, n);
   g_autofree gint64 *scales = g_new (gint64, n + 1);
   AprConditionMatrix matrix = {
-    n, products->centred, 0, scales, means, multiply_scaled, divide_scaled, equations, run,
+    .n = n,
+    .centred = products->centred,
+    .scales = scales,
+    .means = means,
+    .multiply = multiply_scaled,
+    .divide = divide_scaled,
+    .data = equations,
+    .run = run,
   };
   double condition;
   signed long exponent;
@@ -292,13 +299,14 @@ apr_condition_find (AprNormalEquations *equations, const AprRun *run)
   for (i = 0; i < n; i++)
     {
       gint64 own_scale = equations->scales[independent[i]] - products->finer;
-      double sum = 0;
 
-      exponent = 0;
-      if (products->centred)
-        sum = mpz_get_d_2exp (&exponent, products->sums[1 + independent[i]]);
-      means[i] = scale (sum, exponent - own_scale);
       scales[first + i] = own_scale;
+      if (products->centred)
+        {
+          double sum = mpz_get_d_2exp (&exponent, products->sums[1 + independent[i]]);
+
+          means[i] = scale (sum, exponent - own_scale);
+        }
     }
   condition = apr_condition_find_ratio (&matrix);
 

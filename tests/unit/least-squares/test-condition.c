@@ -453,6 +453,72 @@ test_beyond_doubles (void)
   g_assert_true (isinf (find_condition (&data, (AprLeastSquaresOptions){ .fit_intercept = TRUE })));
 }
 
+/* A matrix that is multiplied with or divided by while it is cancelled. */
+typedef struct
+{
+  GCancellable *cancellable; /* (unowned) */
+  gboolean while_multiplied;
+  guint n_multiplied;
+  guint n_divided;
+} Cancelled;
+
+static void
+multiply_cancelled (gconstpointer data, double *x, const AprRun *run)
+{
+  Cancelled *self = (Cancelled *) data;
+  gsize i;
+
+  self->n_multiplied++;
+  if (self->while_multiplied)
+    g_cancellable_cancel (self->cancellable);
+  for (i = 0; i < 50; i++)
+    x[i] *= (double) (1 + i);
+}
+
+static gint64
+divide_cancelled (gconstpointer data, double *x, const AprRun *run)
+{
+  Cancelled *self = (Cancelled *) data;
+  gsize i;
+
+  self->n_divided++;
+  g_cancellable_cancel (self->cancellable);
+  for (i = 0; i < 50; i++)
+    x[i] /= (double) (1 + i);
+  return 0;
+}
+
+static void
+test_cancelled (void)
+{
+  const gint64 scales[50] = { 0 };
+  guint i;
+
+  g_test_summary ("What is cancelled is not gone on with.");
+
+  for (i = 0; i < 2; i++)
+    {
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      AprRun run = { .cancellable = cancellable };
+      Cancelled state = { cancellable, i == 0, 0, 0 };
+      AprConditionMatrix matrix = {
+        .n = 50,
+        .scales = scales,
+        .multiply = multiply_cancelled,
+        .divide = divide_cancelled,
+        .data = &state,
+        .run = &run,
+      };
+
+      (void) apr_condition_find_ratio (&matrix);
+      if (i == 0)
+        g_assert_cmpuint (state.n_multiplied, ==, 1);
+      else
+        g_assert_cmpuint (state.n_multiplied, >, 1);
+      g_assert_cmpuint (state.n_divided, ==, 1);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -475,6 +541,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/condition/diagonal", test_diagonal);
   g_test_add_func ("/condition/chain", test_chain);
   g_test_add_func ("/condition/zero-pivot", test_zero_pivot);
+  g_test_add_func ("/condition/cancelled", test_cancelled);
 
   return g_test_run ();
 }
