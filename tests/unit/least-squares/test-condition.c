@@ -18,6 +18,8 @@ typedef struct
 
 static const Case cases[] = {
   { "one-feature", 2, 1, FALSE, { 3, 4 }, 0, 1 },
+  /* The column is 2^1000 times the unit of its entries. */
+  { "far-entries", 2, 1, FALSE, { 1, 0x1p-1000 }, 0, 1 },
   { "scales", 2, 2, FALSE, { 1, 0, 0, 0x1p-30 }, 0, 0x1p30 },
   { "far-scales", 2, 2, FALSE, { 0x1p250, 0, 0, 0x1p-250 }, 0, 0x1p500 },
   { "farther-scales", 2, 2, FALSE, { 0x1p500, 0, 0, 0x1p-523 }, 0, 0x1p1023 },
