@@ -320,6 +320,52 @@ test_combine_nearly_singular (void)
     }
 }
 
+static void
+note_report (double fraction, gpointer reports)
+{
+  g_array_append_val ((GArray *) reports, fraction);
+}
+
+/* So many that depend on features which are nearly singular that they are solved for in more than one piece. Two digits
+ * of their coefficients prove nothing, and three prove all. */
+static void
+test_combine_many_nearly_singular (void)
+{
+  const gsize n = 12, m = 140, p = n + m;
+  const double expected[] = { 0.3 * 0.8, 0.8 * 0.8, 0.8 + 0.3 * 0.2, 0.8 + 0.8 * 0.2 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (76);
+  const AprDenseKernel *const *kernels = apr_dense_kernels ();
+  g_autofree double *x = g_new (double, n *p);
+  g_autofree gboolean *dependent = g_new0 (gboolean, p);
+  g_auto (AprProducts) products = { 0 };
+  gsize i, k;
+
+  for (i = 0; i < n * p; i++)
+    x[i] = g_rand_double_range (rand, -1, 1);
+  for (i = 0; i < n; i++)
+    x[i * p + 1] = x[i * p] + ldexp (x[i * p + 1], -8);
+  for (i = n; i < p; i++)
+    dependent[i] = TRUE;
+  make_products (&products, x, n, p);
+
+  for (k = 0; kernels[k] != NULL; k++)
+    {
+      g_autoptr (GArray) reports = g_array_new (FALSE, FALSE, sizeof (double));
+      AprRun run = { .n_threads = (guint) k + 1, .progress = note_report, .progress_data = reports };
+      g_auto (AprNormalEquations) equations = { 0 };
+      g_autofree gboolean *proven = g_new0 (gboolean, m);
+
+      make_system (&equations, &products, dependent, kernels[k], &(AprRun){ .n_threads = 1 });
+      equations.rank_tolerance = 16 * (double) (p * p) * 0x1p-106;
+      apr_normal_equations_find_combinations (&equations, proven, &run);
+      for (i = 0; i < m; i++)
+        g_assert_true (proven[i]);
+      g_assert_cmpuint (reports->len, ==, 4);
+      for (i = 0; i < 4; i++)
+        g_assert_cmpfloat_with_epsilon (g_array_index (reports, double, i), expected[i], 1e-12);
+    }
+}
+
 /* Sums of two features are found, in any number, whatever the instruction set and the threads. */
 static void
 check_sums_of_two (gsize n, gsize m, double rank_tolerance)
@@ -408,21 +454,23 @@ is_last_proven (const double *x, gsize n_rows, gsize p)
   dependent[p - 1] = TRUE;
   for (k = 0; kernels[k] != NULL; k++)
     {
-      AprRun run = { .n_threads = 1 };
+      g_autoptr (GArray) reports = g_array_new (FALSE, FALSE, sizeof (double));
+      AprRun run = { .n_threads = 1, .progress = note_report, .progress_data = reports };
       g_auto (AprNormalEquations) equations = { 0 };
       gboolean proven = FALSE;
 
-      make_system (&equations, &products, dependent, kernels[k], &run);
+      make_system (&equations, &products, dependent, kernels[k], &(AprRun){ .n_threads = 1 });
       equations.rank_tolerance = 16 * (double) (p * p) * 0x1p-106;
       apr_normal_equations_find_combinations (&equations, &proven, &run);
       n_proven += proven;
+      g_assert_cmpuint (reports->len, ==, 2);
     }
   g_assert_true (n_proven == 0 || n_proven == k);
 
   return n_proven > 0;
 }
 
-/* A third of a sum takes both digits of a coefficient. */
+/* A third of a sum takes both digits of a coefficient, and a third digit would prove no more. */
 static void
 test_combine_thirds (void)
 {
@@ -634,6 +682,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/rank-proof/small", test_combine_small);
   g_test_add_func ("/rank-proof/close", test_combine_close);
   g_test_add_func ("/rank-proof/nearly-singular", test_combine_nearly_singular);
+  g_test_add_func ("/rank-proof/nearly-singular/many", test_combine_many_nearly_singular);
   g_test_add_func ("/rank-proof/many", test_combine_many);
   g_test_add_func ("/rank-proof/thirds", test_combine_thirds);
   g_test_add_func ("/rank-proof/small-eigenvalue", test_small_eigenvalue);
