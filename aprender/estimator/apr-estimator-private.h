@@ -50,7 +50,22 @@ gpointer apr_estimator_ref_results (AprEstimator *self) G_GNUC_WARN_UNUSED_RESUL
 AprEstimator *
 apr_estimator_create (GType type, guint n, const char **names, const GValue *values, GError **error);
 
+/* What clones are made of: it stays as it is, whatever becomes of the estimator. */
+typedef struct
+{
+  GType type;
+  guint n;
+  const char **names; /* (owned) of the properties, which are the class's */
+  GValue *values;     /* (owned) */
+} AprCloneSource;
+
+void apr_clone_source_init (AprCloneSource *self, AprEstimator *estimator);
+void apr_clone_source_clear (AprCloneSource *self);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AprCloneSource, apr_clone_source_clear)
+
 /* As apr_estimator_clone (), with an error where that warns. */
+AprEstimator *apr_clone_source_clone (const AprCloneSource *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 AprEstimator *apr_estimator_try_clone (AprEstimator *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Takes what a file has beside the hyper-parameters. */

@@ -24,28 +24,49 @@ apr_estimator_create (GType type, guint n, const char **names, const GValue *val
   return NULL;
 }
 
+void
+apr_clone_source_init (AprCloneSource *self, AprEstimator *estimator)
+{
+  g_autofree GParamSpec **pspecs = apr_cloned_properties_list (G_OBJECT_GET_CLASS (estimator), &self->n);
+  guint i;
+
+  self->type = G_OBJECT_TYPE (estimator);
+  self->names = g_new (const char *, self->n);
+  self->values = g_new0 (GValue, self->n);
+  for (i = 0; i < self->n; i++)
+    {
+      self->names[i] = pspecs[i]->name;
+      g_value_init (&self->values[i], pspecs[i]->value_type);
+      g_object_get_property (G_OBJECT (estimator), self->names[i], &self->values[i]);
+    }
+}
+
+void
+apr_clone_source_clear (AprCloneSource *self)
+{
+  guint i;
+
+  for (i = 0; i < self->n; i++)
+    g_value_unset (&self->values[i]);
+  g_clear_pointer (&self->names, g_free);
+  g_clear_pointer (&self->values, g_free);
+  self->n = 0;
+}
+
+AprEstimator *
+apr_clone_source_clone (const AprCloneSource *self, GError **error)
+{
+  return apr_estimator_create (self->type, self->n, self->names, self->values, error);
+}
+
 AprEstimator *
 apr_estimator_try_clone (AprEstimator *self, GError **error)
 {
-  guint n;
-  g_autofree GParamSpec **pspecs = apr_cloned_properties_list (G_OBJECT_GET_CLASS (self), &n);
-  g_autofree const char **names = g_new (const char *, n);
-  g_autofree GValue *values = g_new0 (GValue, n);
-  AprEstimator *clone;
-  guint i;
+  g_auto (AprCloneSource) source = { 0 };
 
-  for (i = 0; i < n; i++)
-    {
-      names[i] = pspecs[i]->name;
-      g_value_init (&values[i], pspecs[i]->value_type);
-      g_object_get_property (G_OBJECT (self), names[i], &values[i]);
-    }
+  apr_clone_source_init (&source, self);
 
-  clone = apr_estimator_create (G_OBJECT_TYPE (self), n, names, values, error);
-  for (i = 0; i < n; i++)
-    g_value_unset (&values[i]);
-
-  return clone;
+  return apr_clone_source_clone (&source, error);
 }
 
 /**

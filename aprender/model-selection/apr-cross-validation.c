@@ -47,7 +47,7 @@ call_clear (Call *self)
   g_free (self->scores);
   g_free (self->predictions);
   g_free (self->errors);
-  g_clear_object (&self->validation.model);
+  apr_clone_source_clear (&self->validation.model);
   g_clear_pointer (&self->validation.sums, apr_fold_sums_unref);
 }
 
@@ -120,6 +120,7 @@ prepare_sums (Call *call, GError **error)
   AprLinearOptions options;
   g_autoptr (AprTensor) alphas =
     apr_linear_regression_ref_kept (APR_LINEAR_REGRESSION (call->model), &options);
+  g_autoptr (AprLinearRegression) model = NULL;
   double share = 0;
   AprRun run;
 
@@ -128,7 +129,8 @@ prepare_sums (Call *call, GError **error)
 
   call->run.n_threads = apr_parallel_count (options.n_threads, G_MAXUINT);
   options.n_threads = MAX (call->run.n_threads / (guint) MIN (folds->n_folds, G_MAXUINT), 1);
-  call->validation.model = APR_ESTIMATOR (apr_linear_regression_new_with (&options, alphas));
+  model = apr_linear_regression_new_with (&options, alphas);
+  apr_clone_source_init (&call->validation.model, APR_ESTIMATOR (model));
 
   /* To solve for p coefficients takes about as long as to sum 3 p rows. */
   if (!apr_folds_have_sums (folds, options.precision))
@@ -258,9 +260,9 @@ run_folds (AprEstimator *self,
   };
   if (!check_folds (&call, error) || g_cancellable_set_error_if_cancelled (cancellable, error))
     return FALSE;
-  if (apr_validation_is_linear (self)
-        ? !prepare_sums (&call, error)
-        : (call.validation.model = apr_estimator_try_clone (self, error)) == NULL)
+  if (!apr_validation_is_linear (self))
+    apr_clone_source_init (&call.validation.model, self);
+  else if (!prepare_sums (&call, error))
     return FALSE;
 
   call.scores = g_try_new0 (double, n_folds);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "aprender/estimator/apr-estimator-private.h"
 #include "aprender/estimator/apr-metrics.h"
 #include "aprender/linear-model/apr-linear-regression-private.h"
 #include "aprender/model-selection/apr-folds-private.h"
@@ -10,10 +11,10 @@ G_BEGIN_DECLS
 /* What the folds of one call have in common. */
 typedef struct
 {
-  AprFolds *folds;     /* (unowned) */
-  AprEstimator *model; /* (owned) (nullable) unfitted, with the hyper-parameters of the beginning */
-  AprFoldSums *sums;   /* (owned) (nullable) of a linear regression */
-  gboolean predicts;   /* whether it is the predictions that are wanted, or: */
+  AprFolds *folds;      /* (unowned) */
+  AprCloneSource model; /* with the hyper-parameters of the beginning */
+  AprFoldSums *sums;    /* (owned) (nullable) of a linear regression */
+  gboolean predicts;    /* whether it is the predictions that are wanted, or: */
   AprMetric metric;
 } AprValidation;
 

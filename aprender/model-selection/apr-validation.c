@@ -226,11 +226,8 @@ apr_validation_run_fold (const AprValidation *self,
                          GError **error)
 {
   G_GNUC_UNUSED g_auto (AprArithmetic) arithmetic = apr_arithmetic_enter ();
-  /* PyGObject does not free an object of a Python class that no Python function has been called with: the model of all
-   * folds serves the first one. */
-  g_autoptr (AprEstimator) model = fold == 0 && self->sums == NULL
-                                   ? g_object_ref (self->model)
-                                   : apr_estimator_try_clone (self->model, error);
+  /* Whatever a fit makes of its model's hyper-parameters, the next fold does not see it. */
+  g_autoptr (AprEstimator) model = apr_clone_source_clone (&self->model, error);
   gboolean found;
 
   if (model == NULL)

@@ -49,6 +49,19 @@ class Interrupted(Apr.Estimator):
         raise KeyboardInterrupt
 
 
+class Tuned(Apr.LinearRegression):
+    """Whose fit chooses the penalty."""
+
+    __gtype_name__ = 'AprTestFoldsTuned'
+
+    begun = []
+
+    def do_fit(self, X, y, sample_weight, cancellable):
+        self.begun.append(self.alpha)
+        self.alpha = 7.
+        return Apr.LinearRegression.do_fit(self, X, y, sample_weight, cancellable)
+
+
 class OwnFit(Apr.LinearRegression):
     __gtype_name__ = 'AprTestFoldsOwnFit'
 
@@ -213,6 +226,14 @@ class Folds(TestCase):
                 if hasattr(BaseException, 'add_note'):
                     self.assertEqual(caught.exception.__notes__, [note])
                 self.assertFalse(model.busy)
+
+    def test_hyper_parameters(self):
+        """What a fit does to those of its model is over with its fold."""
+        model = Tuned(alpha=2.)
+        for method in model.cross_validate, model.cross_predict:
+            Tuned.begun.clear()
+            method(Apr.Folds(X, Y, folds=[0, 0, 1, 1]))
+            self.assertEqual((Tuned.begun, model.alpha), ([2, 2], 2))
 
     def test_a_failure_ends_all(self):
         """As where Ctrl-C stops the fit of a fold."""
