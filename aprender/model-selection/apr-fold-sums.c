@@ -57,6 +57,15 @@ add (Total *self, AprCrossProducts *state, GCancellable *cancellable, GError **e
          (apr_cross_products_get_n_samples (self->few) < FEW_SAMPLES || flush (self, cancellable, error));
 }
 
+/* Says which state does not fit the others; a lack of memory, or being cancelled, is a matter of none. */
+static void
+prefix_error (gsize state, GError **error)
+{
+  if (error != NULL && !g_error_matches (*error, G_IO_ERROR, G_IO_ERROR_CANCELLED) &&
+      !g_error_matches (*error, APR_ERROR, APR_ERROR_NO_MEMORY))
+    g_prefix_error (error, "Fold %" G_GSIZE_FORMAT " (counted from 0): ", state);
+}
+
 AprFoldSums *
 apr_fold_sums_new (AprCrossProducts **states, gsize n_states, const AprRun *run, GError **error)
 {
@@ -77,7 +86,7 @@ apr_fold_sums_new (AprCrossProducts **states, gsize n_states, const AprRun *run,
       self->states[self->n_states++] = apr_cross_products_copy (states[i]);
       if (!add (&total, states[i], run->cancellable, error))
         {
-          g_prefix_error (error, "Fold %" G_GSIZE_FORMAT " (counted from 0): ", i);
+          prefix_error (i, error);
           return NULL;
         }
       apr_run_report (run, (double) (i + 1) / (double) n_states);

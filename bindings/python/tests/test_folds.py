@@ -281,6 +281,26 @@ class Folds(TestCase):
                 call()
             self.assertTrue(context.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
 
+    def test_cancelled(self):
+        """At any time, also while rows in no fold are summed."""
+        rows = [[float(i)] for i in range(1700)]
+        labels = [float(i % 34 - 30) for i in range(1700)]
+
+        def cancel(model, _):
+            notified.append(model.progress)
+            if len(notified) == n:
+                cancellable.cancel()
+
+        for n in range(1, 60):
+            model, cancellable, notified = Apr.LinearRegression(n_threads=1), Gio.Cancellable(), []
+            model.connect('notify::progress', cancel)
+            try:
+                model.cross_validate(Apr.Folds(rows, list(range(1700)), folds=labels), cancellable=cancellable)
+            except GLib.Error as error:
+                self.assertTrue(error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+                self.assertEqual(error.message, 'Operation was cancelled')
+        self.assertGreater(len(notified), 30)
+
     def test_samples(self):
         model = Apr.LinearRegression()
         for folds in 2, ['a', 'b', 'a', 'b']:

@@ -280,6 +280,60 @@ test_progress_of_fits (void)
   g_assert_cmpuint (n_told, >, 5);
 }
 
+typedef struct
+{
+  GCancellable *cancellable;
+  guint n_left;
+} Countdown;
+
+static void
+countdown_cb (AprEstimator *model, GParamSpec *pspec, Countdown *countdown)
+{
+  if (countdown->n_left-- == 0)
+    g_cancellable_cancel (countdown->cancellable);
+}
+
+/* Wherever it is, also where sums of samples that are in no fold are added up: what is cancelled is no fold. */
+static void
+test_cancelled (void)
+{
+  enum
+  {
+    N = 1700
+  };
+  double values[N];
+  double labels[N];
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  gboolean ended = FALSE;
+  guint n;
+
+  for (n = 0; n < N; n++)
+    {
+      values[n] = sqrt (n);
+      labels[n] = n % 34 - 30.0;
+    }
+  apr_linear_regression_set_n_threads (model, 1);
+  for (n = 0; !ended; n++)
+    {
+      g_autoptr (AprFolds) folds = with_labels (N, 1, values, values, NULL, labels);
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      Countdown countdown = { cancellable, n };
+      gulong id = g_signal_connect (model, "notify::progress", G_CALLBACK (countdown_cb), &countdown);
+      g_autoptr (AprTensor) scores = NULL;
+      g_autoptr (GError) error = NULL;
+
+      scores =
+        apr_estimator_cross_validate (APR_ESTIMATOR (model), folds, APR_METRIC_R2, cancellable, &error);
+      g_signal_handler_disconnect (model, id);
+      ended = scores != NULL;
+      if (ended)
+        continue;
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_assert_cmpstr (error->message, ==, "Operation was cancelled");
+    }
+  g_assert_cmpuint (n, >, 40);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -292,6 +346,7 @@ main (int argc, char **argv)
   g_test_add_func ("/fold-scores/great-errors", test_great_errors);
   g_test_add_func ("/fold-scores/rounding-modes", test_rounding_modes);
   g_test_add_func ("/fold-scores/progress-of-fits", test_progress_of_fits);
+  g_test_add_func ("/fold-scores/cancelled", test_cancelled);
 
   return g_test_run ();
 }
