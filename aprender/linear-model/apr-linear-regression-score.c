@@ -78,6 +78,9 @@ score_cross_products (AprLinearRegression *self,
  * are not rounded on the way. Where all values of a target are equal, R² is 1 if the predictions are right, and 0
  * otherwise; of one sample it is a NaN. The time grows with the square of the number of features.
  *
+ * From sums of the precision %APR_PRECISION_DOUBLE R² is as exact as these are, off by some 10^-15 where no term of the
+ * predictions varies more than the target, and at most 1.
+ *
  * Fails with %APR_ERROR_NOT_FITTED before the first fit, with %APR_ERROR_SHAPE if the numbers of features or
  * targets are not the model's, with %APR_ERROR_FEATURE_NAMES if both have names and these differ, with
  * %APR_ERROR_EMPTY if there are no samples, and with %APR_ERROR_MODEL if no samples can have such sums.

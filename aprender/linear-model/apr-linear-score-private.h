@@ -14,7 +14,7 @@ gboolean apr_linear_score_has (AprMetric metric);
 /* Finds the metric of each target in @scores, worked out exactly and rounded once; predictions are not rounded on the
  * way. As of apr_compute_metric (), R² of one sample is NaN; @n_samples counts those without a weight too. @state must
  * be of samples with a weight, and as wide as the model. Fails where cancelled, and where exact sums leave less than
- * nothing of the squares; where sums that were rounded do, errors are NaN. */
+ * nothing of the squares; where sums that were rounded do, that counts as nothing. */
 gboolean apr_linear_score_results (const AprLinearResults *results,
                                    AprCrossProducts *state,
                                    guint64 n_samples,

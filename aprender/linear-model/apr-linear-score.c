@@ -253,6 +253,8 @@ get_share (const Entries *entries,
     }
 
   /* Less than nothing is what rounding left of sums. */
+  if (mpz_sgn (left) < 0)
+    mpz_set_ui (left, 0);
   if (mpz_sgn (total) <= 0)
     share = mpz_sgn (left) == 0 ? 1 : 0;
   else
@@ -299,7 +301,7 @@ score_target (const Entries *entries,
   if (metric == APR_METRIC_R2 || metric == APR_METRIC_EXPLAINED_VARIANCE)
     *score = get_share (entries, combination, metric, n, residual);
   else if (mpz_sgn (residual) <= 0)
-    *score = mpz_sgn (residual) < 0 ? NAN : 0;
+    *score = 0;
   else if (metric == APR_METRIC_MEAN_SQUARED_ERROR)
     *score = apr_round_rational (residual, n, 2 * (gint64) combination->exponent, APR_DTYPE_F64);
   else

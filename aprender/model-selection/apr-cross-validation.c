@@ -328,8 +328,11 @@ run_cross_predict (AprEstimator *self, AprEstimatorCall *call, GCancellable *can
  * and needs no further pass over them. With that precision, the metrics that follow from sums of squares (R², the
  * explained variance, the mean squared error and its root) are worked out exactly from the sums too, and rounded once,
  * so that predictions are not rounded on the way. Rounded sums would lose small errors: with %APR_PRECISION_DOUBLE
- * they are only scored by if the folds were made of them. Any other model is cloned, fitted to a copy of the samples,
- * and asked for predictions, one fold after the other.
+ * they are only scored by if the folds were made of them. Those sums are off by up to some 10^-15 of the sums of
+ * squares of the target and of the terms of its predictions, about their means: R² by about as much, and errors below
+ * 3·10^-8 of the target's spread may have no right digit. Less than nothing that is left of squares counts as nothing,
+ * so that no error is below 0, and neither R² nor the explained variance above 1. Any other model is cloned, fitted to
+ * a copy of the samples, and asked for predictions, one fold after the other.
  *
  * Returns: (transfer full): the score of each fold, F64 [n_folds], or `NULL` with %APR_ERROR_STATE where the folds were
  *   made of cross products and the samples themselves are needed; or with another error of [method@Apr.Estimator.fit],

@@ -51,6 +51,74 @@ test_rounded_sums (void)
     }
 }
 
+/* Samples of a plane, so far from 0 that the squares have more digits than sums of the precision DOUBLE keep: what is
+ * left of the squares of the residuals may be anything near 0. */
+static void
+test_bounds_of_rounded_sums (void)
+{
+  enum
+  {
+    N = 300,
+    N_FOLDS = 3
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (35);
+  g_autoptr (AprLinearRegression) model = apr_linear_regression_new ();
+  gsize round;
+
+  for (round = 0; round < 40; round++)
+    {
+      gsize n_features = 1 + round % 3;
+      double offset = pow (10, (double) (round % 7));
+      AprCrossProducts *states[N_FOLDS];
+      g_autoptr (AprFolds) folds = NULL;
+      g_autoptr (GError) error = NULL;
+      AprMetric metric;
+      gsize i;
+      gsize j;
+
+      for (i = 0; i < N_FOLDS; i++)
+        {
+          double x[3 * N];
+          double y[N];
+          g_autoptr (AprTensor) x_tensor = NULL;
+          g_autoptr (AprTensor) y_tensor = NULL;
+
+          for (j = 0; j < N; j++)
+            y[j] = 0.3;
+          for (j = 0; j < N * n_features; j++)
+            {
+              x[j] = offset + g_rand_double (rand);
+              y[j / n_features] += 0.1 * x[j];
+            }
+          x_tensor = matrix_new (N, n_features, x);
+          y_tensor = vector_new (N, y);
+          states[i] = g_object_new (APR_TYPE_CROSS_PRODUCTS, "n-features", (guint64) n_features, "n-targets",
+                                    (guint64) 1, "precision", APR_PRECISION_DOUBLE, NULL);
+          g_assert_true (apr_cross_products_update (states[i], x_tensor, y_tensor, NULL, NULL, &error));
+        }
+      folds = apr_folds_new_from_cross_products (states, N_FOLDS, &error);
+      g_assert_no_error (error);
+
+      for (metric = APR_METRIC_R2; metric <= APR_METRIC_ROOT_MEAN_SQUARED_ERROR; metric++)
+        {
+          g_autoptr (AprTensor) scores = validate (model, folds, metric);
+          gboolean is_share = metric == APR_METRIC_R2 || metric == APR_METRIC_EXPLAINED_VARIANCE;
+
+          for (i = 0; i < N_FOLDS; i++)
+            g_assert_true (is_share ? element (scores, i) <= 1 : element (scores, i) >= 0);
+        }
+      g_assert_true (apr_linear_regression_fit_cross_products (model, states[0], NULL, &error));
+      for (i = 0; i < N_FOLDS; i++)
+        {
+          g_autoptr (AprTensor) score = apr_linear_regression_score_cross_products (model, states[i], &error);
+
+          g_assert_no_error (error);
+          g_assert_cmpfloat (element (score, 0), <=, 1);
+          g_object_unref (states[i]);
+        }
+    }
+}
+
 /* The line y = x, and samples of a fold that are whole numbers beside it. */
 static void
 test_rounded_once (void)
@@ -339,6 +407,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/fold-scores/rounded-sums", test_rounded_sums);
+  g_test_add_func ("/fold-scores/bounds-of-rounded-sums", test_bounds_of_rounded_sums);
   g_test_add_func ("/fold-scores/rounded-once", test_rounded_once);
   g_test_add ("/fold-scores/weights-of-zero", Fixture, NULL, set_up, test_weights_of_zero, tear_down);
   g_test_add_func ("/fold-scores/many-folds", test_many_folds);
