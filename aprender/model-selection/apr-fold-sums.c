@@ -83,8 +83,11 @@ apr_fold_sums_new (AprCrossProducts **states, gsize n_states, const AprRun *run,
 
   for (i = 0; i < n_states; i++)
     {
-      self->states[self->n_states++] = apr_cross_products_copy (states[i]);
-      if (!add (&total, states[i], run->cancellable, error))
+      AprCrossProducts *state = apr_cross_products_copy (states[i]);
+
+      self->states[self->n_states++] = state;
+      if (!apr_cross_products_set_identity (state, NULL, error) ||
+          !add (&total, state, run->cancellable, error))
         {
           prefix_error (i, error);
           return NULL;

@@ -72,7 +72,7 @@ gboolean apr_folds_have_sums (AprFolds *self, AprPrecision precision);
 /* The sums, which are found when they are first asked for. Returns: (transfer full) (nullable) */
 AprFoldSums *apr_folds_ref_sums (AprFolds *self, AprPrecision precision, const AprRun *run, GError **error);
 
-/* Takes a reference of each of @states, which must fit each other. */
+/* Copies each of @states, which must fit each other, without its identities: each fit would copy those of all. */
 AprFoldSums *apr_fold_sums_new (AprCrossProducts **states, gsize n_states, const AprRun *run, GError **error);
 
 void apr_fold_sums_unref (AprFoldSums *self);

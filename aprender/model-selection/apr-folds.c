@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aprender/model-selection/apr-folds-private.h"
 
+#include <string.h>
+
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
@@ -334,8 +336,35 @@ apr_folds_new_from_labels (
          : NULL;
 }
 
+static gint
+compare (gconstpointer a, gconstpointer b, gpointer unused)
+{
+  return strcmp (a, b);
+}
+
+/* That no samples are in two folds, as far as the identities tell; adds those of @state to @known. */
 static gboolean
-check_state (AprCrossProducts *state, GError **error)
+check_identities (AprCrossProducts *state, GTree *known, GError **error)
+{
+  const char *const *identities = apr_cross_products_get_identities (state);
+  gsize i;
+
+  for (i = 0; identities != NULL && identities[i] != NULL; i++)
+    {
+      if (g_tree_lookup (known, identities[i]) != NULL)
+        {
+          g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "The samples of “%s” have been merged before",
+                       identities[i]);
+          return FALSE;
+        }
+      g_tree_insert (known, g_strdup (identities[i]), GINT_TO_POINTER (TRUE));
+    }
+
+  return TRUE;
+}
+
+static gboolean
+check_state (AprCrossProducts *state, GTree *known, GError **error)
 {
   const AprRun run = { 0 };
 
@@ -345,7 +374,7 @@ check_state (AprCrossProducts *state, GError **error)
       g_set_error (error, APR_ERROR, APR_ERROR_EMPTY, "There are no cross products, but NULL");
       return FALSE;
     }
-  if (!apr_cross_products_check (state, error))
+  if (!apr_cross_products_check (state, error) || !check_identities (state, known, error))
     return FALSE;
   if (apr_cross_products_get_n_samples (state) > 0 && apr_cross_products_has_weight (state))
     return apr_cross_products_check_possible (state, &run, error);
@@ -379,6 +408,7 @@ AprFolds *
 apr_folds_new_from_cross_products (AprCrossProducts **states, gsize n_states, GError **error)
 {
   g_autoptr (AprFolds) self = NULL;
+  g_autoptr (GTree) identities = NULL;
   const AprRun run = { 0 };
   gsize i;
 
@@ -391,8 +421,10 @@ apr_folds_new_from_cross_products (AprCrossProducts **states, gsize n_states, GE
                    n_states);
       return NULL;
     }
+  /* No hash table: a file can choose identities that all hash alike. */
+  identities = g_tree_new_full (compare, NULL, g_free, NULL);
   for (i = 0; i < n_states; i++)
-    if (!check_state (states[i], error))
+    if (!check_state (states[i], identities, error))
       {
         g_prefix_error (error, "Fold %" G_GSIZE_FORMAT " (counted from 0): ", i);
         return NULL;

@@ -3,6 +3,7 @@
 #include "tests/waiting.h"
 
 #include <math.h>
+#include <time.h>
 
 /* Samples in folds, and models that are validated with them. */
 
@@ -195,6 +196,77 @@ test_cross_products (Fixture *fixture, gconstpointer data)
   assert_message_has (error, "“max-error”");
   for (i = 0; i < 3; i++)
     g_object_unref (states[i]);
+}
+
+/* Folds of @n states of one sample, and what a model scores for them. */
+static AprTensor *
+validate_states (gpointer model, gsize n, gboolean named)
+{
+  g_autoptr (GPtrArray) states = g_ptr_array_new_with_free_func (g_object_unref);
+  g_autoptr (AprFolds) folds = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    {
+      const double value = (double) (i * i % 101);
+      g_autoptr (AprTensor) x = matrix_new (1, 1, &value);
+      g_autoptr (AprTensor) y = vector_new (1, &value);
+      g_autofree char *identity = g_strdup_printf ("part-%05zu", n - i);
+      AprCrossProducts *state = apr_cross_products_new (1, 1, NULL);
+
+      g_ptr_array_add (states, state);
+      g_assert_true (apr_cross_products_update (state, x, y, NULL, NULL, &error));
+      if (named)
+        g_assert_true (apr_cross_products_set_identity (state, identity, &error));
+    }
+  folds = apr_folds_new_from_cross_products ((AprCrossProducts **) states->pdata, n, &error);
+  g_assert_no_error (error);
+  for (i = 0; named && i < n; i++)
+    g_assert_nonnull (apr_cross_products_get_identities (states->pdata[i]));
+
+  return validate (model, folds, APR_METRIC_MEAN_SQUARED_ERROR);
+}
+
+static void
+test_identities (Fixture *fixture, gconstpointer data)
+{
+  static const char *const identities[] = { "b", "a", "c", "a" };
+  AprCrossProducts *states[4];
+  g_autoptr (AprFolds) good = NULL;
+  g_autoptr (AprTensor) expected = NULL;
+  g_autoptr (AprTensor) scores = NULL;
+  g_autoptr (GError) error = NULL;
+  clock_t start;
+  clock_t without;
+  clock_t with;
+  gsize i;
+
+  for (i = 0; i < 4; i++)
+    {
+      states[i] = apr_cross_products_new (2, 1, &error);
+      g_assert_true (apr_cross_products_update (states[i], fixture->x, fixture->y, NULL, NULL, &error));
+      g_assert_true (apr_cross_products_set_identity (states[i], identities[i], &error));
+    }
+  good = apr_folds_new_from_cross_products (states, 3, &error);
+  g_assert_no_error (error);
+  assert_fails (apr_folds_new_from_cross_products (states, 4, &failure), APR_ERROR_RANGE,
+                "Fold 3 (counted from 0): The samples of “a” have been merged before");
+  g_assert_true (apr_cross_products_merge (states[2], states[1], &error));
+  assert_fails (apr_folds_new_from_cross_products (states, 3, &failure), APR_ERROR_RANGE,
+                "Fold 2 (counted from 0): The samples of “a” have been merged before");
+  for (i = 0; i < 4; i++)
+    g_object_unref (states[i]);
+
+  g_test_summary ("No fit copies the identities of all others.");
+  start = clock ();
+  expected = validate_states (fixture->model, 2000, FALSE);
+  without = clock () - start;
+  start = clock ();
+  scores = validate_states (fixture->model, 2000, TRUE);
+  with = clock () - start;
+  g_assert_true (apr_tensor_equal (scores, expected));
+  g_assert_cmpfloat ((double) with, <, 4 * (double) without);
 }
 
 static void
@@ -419,6 +491,7 @@ main (int argc, char **argv)
   ADD ("labels", test_labels);
   ADD ("options", test_options);
   ADD ("cross-products", test_cross_products);
+  ADD ("identities", test_identities);
   ADD ("no-folds", test_no_folds);
   ADD ("bad-samples", test_bad_samples);
   ADD ("one-left-out", test_one_left_out);
