@@ -2,6 +2,7 @@
 #include "aprender/model-selection/apr-cross-validation.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "aprender/base/apr-error.h"
 #include "aprender/base/apr-number-private.h"
@@ -71,6 +72,47 @@ prefix_error (const Call *call, gsize fold, GError **error)
                     apr_number_format (label, FALSE, number));
 }
 
+/* Where an error says of X, y or the weights that a value is not finite, it has told the row of a copy: tells that of
+ * the samples. Predictions that are not finite come from the first such value, for all that is known. False where it is
+ * another error. */
+static gboolean
+name_row (const Call *call, GError **error)
+{
+  AprFolds *folds = call->validation.folds;
+  g_autofree char *told = NULL;
+  const char *message;
+  gboolean is_of_predictions;
+  AprRows rows[3];
+  gsize i;
+
+  /* The sums of linear regressions tell the right row. */
+  if (!g_error_matches (*error, APR_ERROR, APR_ERROR_NOT_FINITE) || call->validation.sums != NULL)
+    return FALSE;
+
+  message = (*error)->message;
+  is_of_predictions = g_str_has_prefix (message, "y_pred has ");
+  /* The metrics' name of y. */
+  told = g_str_has_prefix (message, "y_true has ") ? g_strconcat ("y", message + strlen ("y_true"), NULL)
+                                                   : g_strdup (message);
+  apr_folds_init_rows (folds, rows);
+  for (i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GError) found = NULL;
+
+      if (folds->data[i] == NULL || apr_rows_check_finite (&rows[i], &found))
+        continue;
+      if (is_of_predictions ||
+          strncmp (told, found->message, (gsize) (strstr (found->message, " row ") - found->message)) == 0)
+        {
+          g_clear_error (error);
+          g_propagate_error (error, g_steal_pointer (&found));
+          return TRUE;
+        }
+    }
+
+  return FALSE;
+}
+
 /* Threads take folds in ascending order: what a fold before has to say is never lost. */
 static void
 leave_after (Call *call, gsize fold)
@@ -97,7 +139,8 @@ validate_part (gpointer data, gsize part, gsize n_parts)
   if (!apr_validation_run_fold (&call->validation, part, &run, &call->scores[part], &call->predictions[part],
                                 &call->errors[part]))
     {
-      prefix_error (call, part, &call->errors[part]);
+      if (!name_row (call, &call->errors[part]))
+        prefix_error (call, part, &call->errors[part]);
       leave_after (call, part);
     }
   (void) g_atomic_pointer_add (&call->n_done, 1);
@@ -223,21 +266,6 @@ join_predictions (const Call *call, GError **error)
   return apr_tensor_cast (joined, dtype, error);
 }
 
-/* Where a value of X, y or the weights is not finite, a model of another class has told the row of a copy, or nothing
- * of it: says which it is. */
-static void
-name_row (const Call *call, GError **error)
-{
-  GError *other = NULL;
-
-  if (!g_error_matches (*error, APR_ERROR, APR_ERROR_NOT_FINITE) || call->validation.sums != NULL ||
-      apr_folds_check_finite (call->validation.folds, &other))
-    return;
-
-  g_clear_error (error);
-  g_propagate_error (error, other);
-}
-
 static gboolean
 run_folds (AprEstimator *self,
            AprEstimatorCall *arguments,
@@ -281,7 +309,6 @@ run_folds (AprEstimator *self,
   for (i = 0; i < n_folds; i++)
     if (call.errors[i] != NULL)
       {
-        name_row (&call, &call.errors[i]);
         g_propagate_error (error, g_steal_pointer (&call.errors[i]));
         return FALSE;
       }

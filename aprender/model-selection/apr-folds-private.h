@@ -63,9 +63,6 @@ AprTensor *apr_folds_gather_group (AprFolds *self,
 /* All samples: X, y and, where there are any, the weights. */
 void apr_folds_init_rows (AprFolds *self, AprRows rows[3]);
 
-/* Fails where a sample has a value that is not finite, and says where. */
-gboolean apr_folds_check_finite (AprFolds *self, GError **error);
-
 /* Whether the sums are there, so that they take no time. */
 gboolean apr_folds_have_sums (AprFolds *self, AprPrecision precision);
 

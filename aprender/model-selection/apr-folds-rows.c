@@ -112,17 +112,3 @@ apr_folds_init_rows (AprFolds *self, AprRows rows[3])
     if (self->data[i] != NULL)
       apr_rows_init (&rows[i], data_names[i], self->data[i]);
 }
-
-gboolean
-apr_folds_check_finite (AprFolds *self, GError **error)
-{
-  AprRows rows[3];
-  gsize i;
-
-  apr_folds_init_rows (self, rows);
-  for (i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (self->data[i] != NULL && !apr_rows_check_finite (&rows[i], error))
-      return FALSE;
-
-  return TRUE;
-}

@@ -185,7 +185,8 @@ struct _Mean
 G_DEFINE_FINAL_TYPE (Mean, mean, APR_TYPE_ESTIMATOR)
 
 static GThread *fitting_thread;
-static GString *fitted_to; /* the first feature of each sample, in order */
+static const char *refusal; /* (nullable) of a NaN in y */
+static GString *fitted_to;  /* the first feature of each sample, in order */
 
 static gboolean
 mean_fit (AprEstimator *self,
@@ -211,6 +212,11 @@ mean_fit (AprEstimator *self,
       weights += weight;
     }
   g_string_append (fitted_to, "; ");
+  if (isnan (sum) && refusal != NULL)
+    {
+      g_set_error_literal (error, APR_ERROR, APR_ERROR_NOT_FINITE, refusal);
+      return FALSE;
+    }
   if (sum == 0)
     {
       g_set_error (error, APR_ERROR, APR_ERROR_FAILED, "The sum is 0");
@@ -313,6 +319,55 @@ test_other_models (Fixture *fixture, gconstpointer data)
   g_string_free (g_steal_pointer (&fitted_to), TRUE);
 }
 
+/* A class that takes NaN in X, and not in y: the error is about y. */
+static void
+test_not_finite (Fixture *fixture, gconstpointer data)
+{
+  static const double labels[] = { 1, 0, 1, -1, 0, 0, -1, 1, -1, -1, 0 };
+  double x_values[2 * N_ROWS];
+  double y_values[N_ROWS];
+  g_autoptr (AprTensor) x = NULL;
+  g_autoptr (AprTensor) y = NULL;
+  g_autoptr (AprFolds) folds = NULL;
+  g_autoptr (AprEstimator) model = g_object_new (mean_get_type (), NULL);
+
+  memcpy (x_values, sample_x, sizeof x_values);
+  memcpy (y_values, sample_y, sizeof y_values);
+  x_values[2 * 1] = NAN;
+  y_values[8] = NAN;
+  x = matrix_new (N_ROWS, 2, x_values);
+  y = vector_new (N_ROWS, y_values);
+  folds = folds_with_labels (x, y, NULL, N_ROWS, labels);
+  fitted_to = g_string_new (NULL);
+
+  g_test_summary ("A row of a copy is told as that of the samples.");
+  refusal = "y has a NaN at row 5 (counted from 0)";
+  assert_fails (apr_estimator_cross_validate (model, folds, APR_METRIC_R2, NULL, &failure),
+                APR_ERROR_NOT_FINITE, "y has a NaN at row 8 (counted from 0)");
+  refusal = "A target is unknown";
+  assert_fails (apr_estimator_cross_predict (model, folds, NULL, &failure), APR_ERROR_NOT_FINITE,
+                "Fold 0 (counted from 0): A target is unknown");
+  refusal = "y has an infinity at row 5 (counted from 0)";
+  assert_fails (apr_estimator_cross_predict (model, folds, NULL, &failure), APR_ERROR_NOT_FINITE,
+                "Fold 0 (counted from 0): y has an infinity at row 5 (counted from 0)");
+
+  g_test_summary ("What the predictions come from is not known.");
+  refusal = NULL;
+  assert_fails (apr_estimator_cross_validate (model, folds, APR_METRIC_R2, NULL, &failure),
+                APR_ERROR_NOT_FINITE, "X has a NaN at row 1, column 0");
+
+  g_test_summary ("The metric refuses the targets of a fold.");
+  g_clear_object (&folds);
+  g_clear_pointer (&y, apr_tensor_unref);
+  y_values[8] = 1;
+  y_values[10] = NAN;
+  y = vector_new (N_ROWS, y_values);
+  folds = folds_with_labels (x, y, NULL, N_ROWS, labels);
+  assert_fails (apr_estimator_cross_validate (model, folds, APR_METRIC_R2, NULL, &failure),
+                APR_ERROR_NOT_FINITE, "y has a NaN at row 10");
+  g_string_free (g_steal_pointer (&fitted_to), TRUE);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -320,6 +375,7 @@ main (int argc, char **argv)
   g_test_add_func ("/cross-validation/laws", test_laws);
   g_test_add_func ("/cross-validation/penalties-of-targets", test_penalties_of_targets);
   g_test_add ("/cross-validation/other-models", Fixture, NULL, set_up, test_other_models, tear_down);
+  g_test_add ("/cross-validation/not-finite", Fixture, NULL, set_up, test_not_finite, tear_down);
 
   return g_test_run ();
 }
