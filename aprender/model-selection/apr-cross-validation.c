@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "aprender/base/apr-error.h"
-#include "aprender/base/apr-number-private.h"
 #include "aprender/base/apr-pages-private.h"
 #include "aprender/base/apr-parallel-private.h"
 #include "aprender/cross-products/apr-cross-products-private.h"
@@ -59,17 +58,15 @@ static void
 prefix_error (const Call *call, gsize fold, GError **error)
 {
   const AprRowGroups *groups = &call->validation.folds->groups;
-  double label = groups->labels != NULL
-                 ? apr_tensor_get_double (groups->labels,
-                                          groups->n_groups - call->validation.folds->n_folds + fold, NULL)
-                 : (double) fold;
-  char number[APR_NUMBER_SIZE];
+  gsize group = groups->n_groups - call->validation.folds->n_folds + fold;
+  g_autoptr (GString) label = g_string_new (NULL);
 
-  if (label == (double) fold)
-    g_prefix_error (error, "Fold %" G_GSIZE_FORMAT " (counted from 0): ", fold);
-  else
-    g_prefix_error (error, "Fold %" G_GSIZE_FORMAT " (counted from 0), label %s: ", fold,
-                    apr_number_format (label, FALSE, number));
+  if (groups->labels != NULL && apr_tensor_get_double (groups->labels, group, NULL) != (double) fold)
+    {
+      g_string_append (label, ", label ");
+      apr_tensor_append_number (groups->labels, group, label);
+    }
+  g_prefix_error (error, "Fold %" G_GSIZE_FORMAT " (counted from 0)%s: ", fold, label->str);
 }
 
 /* Where an error says of X, y or the weights that a value is not finite, it has told the row of a copy: tells that of

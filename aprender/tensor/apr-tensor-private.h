@@ -44,6 +44,9 @@ gboolean apr_dtype_is_numeric (AprDType dtype);
 /* One element as a double. Exact, except for 64-bit integers above 2^53, which are rounded to nearest. */
 double apr_dtype_read_double (AprDType dtype, const guint8 *data, gsize index);
 
+/* Appends the shortest decimal number that reads back as the same element, which is numeric. */
+void apr_tensor_append_number (AprTensor *self, gsize index, GString *string);
+
 /* The index of the first NaN or infinity, or @n_elements if there is none. */
 gsize apr_dtype_find_not_finite (AprDType dtype, const guint8 *data, gsize n_elements);
 

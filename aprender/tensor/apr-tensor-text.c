@@ -6,9 +6,8 @@
 
 #include "aprender/base/apr-number-private.h"
 
-/* Appends the shortest decimal number that reads back as the same value. */
-static void
-append_number (GString *string, AprTensor *self, gsize index)
+void
+apr_tensor_append_number (AprTensor *self, gsize index, GString *string)
 {
   const guint8 *data = g_bytes_get_data (self->bytes, NULL);
   double value = apr_dtype_read_double (self->dtype, data, index);
@@ -47,7 +46,7 @@ append_elements (GString *string, AprTensor *self, gsize dim, gsize first)
 
   if (dim == self->n_dims)
     {
-      append_number (string, self, first);
+      apr_tensor_append_number (self, first, string);
       return;
     }
 

@@ -368,6 +368,47 @@ test_not_finite (Fixture *fixture, gconstpointer data)
   g_string_free (g_steal_pointer (&fitted_to), TRUE);
 }
 
+/* Those that no double holds, too. */
+static void
+test_labels_in_errors (Fixture *fixture, gconstpointer data)
+{
+  static const struct
+  {
+    AprDType dtype;
+    guint64 label;
+    const char *expected;
+  } cases[] = {
+    { APR_DTYPE_I64, ((guint64) 1 << 62) + 1, "Fold 2 (counted from 0), label 4611686018427387905: " },
+    { APR_DTYPE_I64, ((guint64) 1 << 53) + 1, "Fold 2 (counted from 0), label 9007199254740993: " },
+    { APR_DTYPE_I64, 1500000, "Fold 2 (counted from 0), label 1500000: " },
+    { APR_DTYPE_I64, 2, "Fold 2 (counted from 0): " },
+    { APR_DTYPE_U64, G_MAXUINT64, "Fold 2 (counted from 0), label 18446744073709551615: " },
+  };
+  static const double weights[N_ROWS] = { 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0 };
+  g_autoptr (AprTensor) weight = vector_new (N_ROWS, weights);
+  gsize i;
+  gsize j;
+
+  for (i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      guint64 values[N_ROWS];
+      gsize n = N_ROWS;
+      g_autoptr (GBytes) bytes = NULL;
+      g_autoptr (AprTensor) labels = NULL;
+      g_autoptr (AprFolds) folds = NULL;
+      g_autoptr (GError) error = NULL;
+
+      for (j = 0; j < n; j++)
+        values[j] = GUINT64_TO_LE (j < 8 ? j / 4 : cases[i].label);
+      bytes = g_bytes_new (values, sizeof values);
+      labels = apr_tensor_new_from_bytes (cases[i].dtype, &n, 1, bytes, &error);
+      folds = apr_folds_new_from_labels (fixture->x, fixture->y, weight, labels, &error);
+      g_assert_no_error (error);
+      assert_fails (apr_estimator_cross_validate (fixture->model, folds, APR_METRIC_R2, NULL, &failure),
+                    APR_ERROR_WEIGHTS, cases[i].expected);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -376,6 +417,7 @@ main (int argc, char **argv)
   g_test_add_func ("/cross-validation/penalties-of-targets", test_penalties_of_targets);
   g_test_add ("/cross-validation/other-models", Fixture, NULL, set_up, test_other_models, tear_down);
   g_test_add ("/cross-validation/not-finite", Fixture, NULL, set_up, test_not_finite, tear_down);
+  g_test_add ("/cross-validation/labels-in-errors", Fixture, NULL, set_up, test_labels_in_errors, tear_down);
 
   return g_test_run ();
 }
