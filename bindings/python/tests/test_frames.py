@@ -445,6 +445,22 @@ class Folds(TestCase):
             self.assertEqual(list(ours.labels), self.COLUMNS['city'])
             self.assertEqual(model.cross_predict(ours).shape, (6, 2))
 
+    def test_one_column(self):
+        """In whatever way it is named, or is a table of its own, it is that column."""
+        columns = {'s': [-1, 0, 1, 0, 1, 1], 't': ['x', 'z', 'x', 'x', 'z', 'x'], 'area': self.COLUMNS['area'],
+                   'price': self.COLUMNS['price']}
+        for make in pandas.DataFrame, polars.DataFrame, pyarrow.table:
+            table = make(columns)
+            for name, n_folds, labels in ('s', 2, [-1, 0, 1]), ('t', 2, ['x', 'z']):
+                X, one = make({key: columns[key] for key in (name, 'area')}), make({name: columns[name]})
+                rest = make({'area': columns['area']})
+                for data, folds in (X, name), (X, [name]), (X, (name,)), (rest, table[name]), (rest, one):
+                    ours = Apr.Folds(data, columns['price'], folds=folds)
+                    self.assertEqual((len(ours), list(ours.labels)), (n_folds, columns[name]))
+                    fits = Apr.LinearRegression().fit_groups(data, columns['price'], folds)
+                    self.assertEqual(list(fits.labels), labels)
+                    self.assertEqual(fits.to_frame().index.tolist(), labels)
+
     def test_negative_labels(self):
         """Decimals below 0 are of rows in no fold, but durations are labels."""
         days = numpy.array([-2, -2, -1, -1], 'm8[s]')

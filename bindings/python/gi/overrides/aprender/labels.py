@@ -172,10 +172,10 @@ class Labels:
                 if both:
                     raise ArgumentError(f'{name} names the column “{both[0]}” of X, which is ' +
                                         ('the target' if other == 'y' else other))
-            if isinstance(labels, str):
-                labels, columns = columns[0], None
         else:
             self.names, columns = _get_columns(labels, name) or ([getattr(labels, 'name', None) or None], None)
+        if columns is not None and len(columns) == 1:
+            labels, columns = columns[0], None
         self.X = X
         self.has_tuples = columns is not None
         try:
