@@ -281,6 +281,24 @@ class Folds(TestCase):
                 call()
             self.assertTrue(context.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
 
+    def test_errors_of_callbacks(self):
+        """They name the label, as those of a call that blocks do."""
+        model, loop, found = Apr.LinearRegression(), GLib.MainLoop(), []
+        folds = Apr.Folds(X, Y, [0, 0, 1, 1], folds=['control', 'control', 'treated', 'treated'])
+
+        def call_back(source, result, finish, *rest):
+            # A result may be kept, and ended later.
+            found.append((finish, result, rest))
+            loop.quit()
+
+        model.cross_validate_async(folds, 'r2', None, call_back, model.cross_validate_finish, '0 .*, label control', 1)
+        loop.run()
+        model.cross_predict_async(folds, None, call_back, model.cross_predict_finish, '1 .*, label treated', 2)
+        loop.run()
+        self.assertEqual([number for _, _, (_, number) in found], [1, 2])
+        for finish, result, (name, _) in found:
+            self.assertFails(Apr.Error.WEIGHTS, f'^Fold {name}: .*no value above zero', finish, result)
+
     def test_cancelled(self):
         """At any time, also while rows in no fold are summed."""
         rows = [[float(i)] for i in range(1700)]

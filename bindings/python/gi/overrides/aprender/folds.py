@@ -246,6 +246,25 @@ def _explaining(finish, folds, convert):
     return end
 
 
+def _remembering(callback, folds):
+    """The callback, whose result tells what ends the call of which folds it is."""
+    def call_back(model, result, *user_data):
+        result._folds = folds
+        callback(model, result, *user_data)
+
+    return None if callback is None else call_back
+
+
+def _end(finish, model, result):
+    """Ends a call that began with a callback."""
+    folds = getattr(result, '_folds', None)
+    return _take(finish(model, result)) if folds is None else _explaining(finish, folds, _take)(model, result)
+
+
+def _take(tensor):
+    return tensor._take_values()
+
+
 def _to_scores(metric):
     def convert(tensor):
         scores = tensor._take_values()
@@ -278,11 +297,12 @@ class Methods:
         metric = to_enum(Apr.Metric, metric, 'metric')
         return awaitable.call(
             lambda *args: _cross_validate_async(self, folds, metric, GLib.PRIORITY_DEFAULT, *args),
-            _explaining(_cross_validate_finish, folds, _to_scores(metric)), cancellable, callback, user_data)
+            _explaining(_cross_validate_finish, folds, _to_scores(metric)), cancellable, _remembering(callback, folds),
+            user_data)
 
     def cross_validate_finish(self, result: Gio.AsyncResult) -> Array:
         """Ends what cross_validate_async() began with a callback: the scores."""
-        return _cross_validate_finish(self, result)._take_values()
+        return _end(_cross_validate_finish, self, result)
 
     def cross_predict(self, folds: Folds, cancellable: Gio.Cancellable | None = None) -> Array:
         """Predicts each sample by a model that has not seen it, in the order of the samples: what predict() gives.
@@ -299,11 +319,11 @@ class Methods:
         _check(self, folds, 'cross_predict')
         return awaitable.call(
             lambda *args: _cross_predict_async(self, folds, GLib.PRIORITY_DEFAULT, *args),
-            _explaining(_cross_predict_finish, folds, lambda tensor: tensor._take_values()), cancellable, callback, user_data)
+            _explaining(_cross_predict_finish, folds, _take), cancellable, _remembering(callback, folds), user_data)
 
     def cross_predict_finish(self, result: Gio.AsyncResult) -> Array:
         """Ends what cross_predict_async() began with a callback: the predictions."""
-        return _cross_predict_finish(self, result)._take_values()
+        return _end(_cross_predict_finish, self, result)
 
 
 add_attributes(Apr.Folds, get_values)
