@@ -288,7 +288,8 @@ apr_folds_new (AprTensor *x, AprTensor *y, AprTensor *sample_weight, gsize n_fol
  * Deals samples out to folds at random.
  *
  * Folds have as many samples as others, or the first ones one more. Each way to do so is equally likely (Fisher and
- * Yates' shuffle, with the numbers of [struct@GLib.Rand]).
+ * Yates' shuffle, with the numbers of [struct@GLib.Rand]). Where the environment variable `G_RANDOM_VERSION` is `2.0`,
+ * GLib takes the numbers of its version 2.0, and a seed gives other folds.
  *
  * Returns: (transfer full): the folds, or `NULL` with an error as of [ctor@Apr.Folds.new]
  *
