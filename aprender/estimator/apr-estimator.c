@@ -283,7 +283,8 @@ apr_estimator_class_init (AprEstimatorClass *klass)
    * AprEstimator:progress: (getter get_progress)
    *
    * How much of the running fit is done, or how far the last one came: from 0 to 1, over all its phases. It notifies
-   * a few dozen times at most, in the main context of the caller of the fit; of the end, while the model is still busy.
+   * a few dozen times at most, unless a subclass reports more, in the main context of the caller of the fit; of the
+   * end, while the model is still busy.
    * A handler may cancel the fit.
    *
    * Since: 0.1

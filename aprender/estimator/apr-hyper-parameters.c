@@ -156,6 +156,18 @@ apr_hyper_parameter_is_unset (GObject *object, GParamSpec *pspec)
   return g_value_get_string (&value) == NULL;
 }
 
+/* A value that GObject would change, as one that is out of range or NaN, could not be loaded again. */
+static gboolean
+is_valid (GParamSpec *pspec, const GValue *value)
+{
+  g_auto (GValue) copy = G_VALUE_INIT;
+
+  g_value_init (&copy, pspec->value_type);
+  g_value_copy (value, &copy);
+
+  return !g_param_value_validate (pspec, &copy);
+}
+
 gboolean
 apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, GError **error)
 {
@@ -173,6 +185,17 @@ apr_hyper_parameter_to_string (GObject *object, GParamSpec *pspec, char **text, 
     {
       *text = NULL;
       return TRUE;
+    }
+  if (!is_valid (pspec, &value))
+    {
+      g_autofree char *contents = g_strdup_value_contents (&value);
+
+      g_set_error (
+        error, APR_ERROR, APR_ERROR_MODEL,
+        "The hyper-parameter “%s” of %s is %s, which its property does not allow, so that it could not be "
+        "loaded again",
+        pspec->name, G_OBJECT_TYPE_NAME (object), contents);
+      return FALSE;
     }
 
   switch (G_TYPE_FUNDAMENTAL (pspec->value_type))

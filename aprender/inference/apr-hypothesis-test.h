@@ -40,6 +40,7 @@ AprTensor *apr_hypothesis_test_get_p_values (AprHypothesisTest *self);
 
 APR_AVAILABLE_IN_ALL
 AprTensor *
-apr_hypothesis_test_get_confidence_intervals (AprHypothesisTest *self, double level, GError **error);
+apr_hypothesis_test_get_confidence_intervals (AprHypothesisTest *self, double level, GError **error)
+  G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

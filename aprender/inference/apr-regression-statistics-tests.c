@@ -53,11 +53,11 @@ check_shapes (
     {
       g_autofree char *text = apr_shape_to_string (shape, n_dims);
 
-      g_set_error (
-        error, APR_ERROR, APR_ERROR_SHAPE,
-        "The factors have the shape %s, but must have [n_terms] or [n_hypotheses, n_terms], and there "
-        "are %" G_GSIZE_FORMAT " terms",
-        text, inference->n_terms);
+      g_set_error (error, APR_ERROR, APR_ERROR_SHAPE,
+                   "The factors have the shape %s, but must have [n_terms] or [n_hypotheses, n_terms], with "
+                   "one hypothesis "
+                   "at least, and there are %" G_GSIZE_FORMAT " terms",
+                   text, inference->n_terms);
       return FALSE;
     }
 

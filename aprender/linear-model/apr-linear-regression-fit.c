@@ -181,8 +181,7 @@ check_state_to_fit (AprCrossProducts *state, GError **error)
  *
  * The model is that of [method@Apr.Estimator.fit] with the same samples, bit for bit, however they were cut into
  * updates and merges. Where the state has one target, the coefficients have the shape [n_features]; F32 counts as
- * the samples' dtype where all X were F32. Names that the state has take the place of those of a model that has not
- * been fitted.
+ * the samples' dtype where all X were F32. Names that the state has take the place of the model's.
  *
  * Returns: true, or false with the model as it was: %APR_ERROR_EMPTY where the state has no samples,
  *   %APR_ERROR_MODEL where it is found that its sums are not those of any samples, as when others were subtracted

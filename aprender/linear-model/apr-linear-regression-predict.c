@@ -104,6 +104,9 @@ apr_linear_regression_predict (AprEstimator *estimator, AprTensor *x, GError **e
  * Predicts the targets of samples into memory of the caller's, which is aligned for its elements. As
  * [method@Apr.LinearRegression.predict_one], it does not call a subclass's `predict`, which may call it.
  *
+ * In one thread, a model in F64 takes no memory for samples in F32 or F64. A model in F32 takes some for its
+ * coefficients in double, and samples of other dtypes take some for a few of them, which are freed again.
+ *
  * Returns: true, or false with an error of [method@Apr.Estimator.predict], or with %APR_ERROR_SHAPE where @size is
  *   not that of the predictions; where X has a NaN or an infinity, what is in the memory means nothing
  *

@@ -476,8 +476,8 @@ apr_linear_regression_class_init (AprLinearRegressionClass *klass)
   /**
    * AprLinearRegression:has-statistics: (getter get_has_statistics)
    *
-   * Whether [method@Apr.LinearRegression.get_statistics] succeeds: after a fit of ordinary least squares, and after
-   * loading a file that holds the cross products of one.
+   * Whether the model has statistics: after a fit of ordinary least squares, and after loading a file that holds the
+   * cross products of one. [method@Apr.LinearRegression.get_statistics] says what else it needs.
    *
    * Since: 0.1
    */

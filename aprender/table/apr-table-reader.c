@@ -38,8 +38,8 @@
  * The reader takes memory for a few blocks of text, however long the table is.
  *
  * How rows are made is chosen before they are read. A property that is set to something else later, even while a read
- * is under way, or a delimiter or decimal comma after the first row of names, stays as it was, and makes the next read
- * fail with %G_IO_ERROR_FAILED.
+ * is under way, or a delimiter or decimal comma after the first row of names, stays as it was, and makes all further
+ * reads fail with %G_IO_ERROR_FAILED.
  *
  * ## Threads, memory and blocking
  *

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aprender/base/apr-arithmetic-private.h"
 #include "aprender/base/apr-number-private.h"
 
 void
@@ -84,6 +85,8 @@ append_elements (GString *string, AprTensor *self, gsize dim, gsize first)
 char *
 apr_tensor_to_string (AprTensor *self)
 {
+  /* The C library rounds numbers in text as the program around rounds. */
+  g_auto (AprArithmetic) arithmetic G_GNUC_UNUSED = apr_arithmetic_enter ();
   g_autofree char *shape = NULL;
   GString *string;
 

@@ -150,6 +150,22 @@ file_with (AprTensor *coefficients, AprTensor *fitted_intercept, const char *key
   return bytes;
 }
 
+/* The setter takes any number, since only a fit needs a good one. */
+static void
+test_alpha_that_cannot_be_loaded (void)
+{
+  const double x[] = { 1, 2, 4 };
+  g_autoptr (AprLinearRegression) model = fit (x, NULL, 3, 1);
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+
+  apr_linear_regression_set_alpha (model, NAN);
+  bytes = apr_estimator_to_bytes (APR_ESTIMATOR (model), &error);
+  g_assert_null (bytes);
+  g_assert_error (error, APR_ERROR, APR_ERROR_MODEL);
+  assert_message_has (error, "“alpha” of AprLinearRegression is nan");
+}
+
 static void
 test_load_errors (void)
 {
@@ -384,6 +400,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/linear-regression/file/alpha", test_alpha);
   g_test_add_func ("/linear-regression/file/alpha-in-other-arithmetic", test_alpha_in_other_arithmetic);
   g_test_add_func ("/linear-regression/file/widest", test_widest);
+  g_test_add_func ("/linear-regression/file/alpha-that-cannot-be-loaded", test_alpha_that_cannot_be_loaded);
   g_test_add_func ("/linear-regression/file/errors", test_load_errors);
   g_test_add_func ("/linear-regression/file/half-precision", test_load_half_precision);
   g_test_add_func ("/linear-regression/file/larger-than-memory", test_larger_than_memory);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/apr-test.h"
 
+#include <fenv.h>
 #include <math.h>
 
 static void
@@ -404,6 +405,7 @@ test_to_string (void)
   g_autofree char *y_text = apr_tensor_to_string (y);
   g_autofree char *z_text = NULL;
   g_autofree char *opaque_text = apr_tensor_to_string (opaque);
+  g_autofree char *upward_text = NULL;
   gsize i;
 
   for (i = 0; i < 100; i++)
@@ -415,6 +417,11 @@ test_to_string (void)
   g_assert_cmpstr (y_text, ==, "F32 [3] [0.1, 1500000, 123456792]");
   g_assert_cmpstr (z_text, ==, "F64 [100] [0, 1, 2, ..., 97, 98, 99]");
   g_assert_cmpstr (opaque_text, ==, "F8_E8M0 [1]");
+
+  (void) fesetround (FE_UPWARD);
+  upward_text = apr_tensor_to_string (x);
+  (void) fesetround (FE_TONEAREST);
+  g_assert_cmpstr (upward_text, ==, x_text);
 }
 
 static void
