@@ -52,10 +52,11 @@ struct _AprRegressionDiagnostics
  * root of the residual sum of squares, whichever is larger; with weights, √w e does.
  *
  * Of an outlier, which makes nearly all of the residual sum of squares, and, where sums are exact, of a sample with a
- * leverage of 1 to within 2⁻²⁰, the three come from a fit without the sample instead, and have nearly all digits. They
- * are NaN where the leverage is 1 to within 2⁻³⁴ and e below 2⁻⁵⁰ of that root: then the leverage is 1, as far as can
- * be told, and the fit says nothing of the sample. With the precision `DOUBLE`, they are NaN wherever it is 1 to within
- * 2⁻³⁴.
+ * leverage of 1 to within 2⁻³⁰, the three come from a fit without the sample instead, which takes as long as all
+ * statistics. With exact sums the residuals have nearly all digits then, and Cook's distance as many as a leverage;
+ * with the precision `DOUBLE`, as many as rounding leaves of the sums without the outlier. They are NaN where the
+ * leverage is 1 to within 2⁻³⁴ and e below 2⁻⁵⁰ of that root: then the leverage is 1, as far as can be told, and the
+ * fit says nothing of the sample. With the precision `DOUBLE`, they are NaN wherever it is 1 to within 2⁻³⁴.
  *
  * ## Threads, memory and blocking
  *
@@ -231,7 +232,7 @@ find_sigma (const AprInference *self, gsize target, gint64 exponent)
 #define ROUNDED_OUTLIER 0x1p-16
 
 /* What a leverage lacks of 1, where rounding takes too many digits of it, and where it takes all. */
-#define NEAR_ONE 0x1p-20
+#define NEAR_ONE 0x1p-30
 #define ROUNDED_TO_ONE 0x1p-34
 
 /* A residual of so much of the root of the residual sum of squares, or less, may be rounding. */
@@ -328,9 +329,9 @@ fit_without (const AprInference *self,
   AprInferenceSource without = *source;
   g_autoptr (AprInference) others = NULL;
   g_autoptr (GError) local_error = NULL;
-  double residual;
+  double residual = NAN;
   double share;
-  gint64 unit;
+  gint64 unit = 0;
 
   *found = (Without){ NAN, NAN, NAN };
   if (sums == NULL)
@@ -347,17 +348,19 @@ fit_without (const AprInference *self,
       return FALSE;
     }
 
+  share = compare_residuals (self, others, target, &found->growth);
+  if (!apr_inference_find_distances (others, features, weight, &alone, &found->distance, error))
+    return FALSE;
   /* A weight of 0 says that the sample is not one of the fit. */
-  if (!apr_inference_find_distances (others, features, weight, &alone, &found->distance, error) ||
-      !apr_inference_find_residuals (others, &without, features, targets, no_weight, target, &alone,
-                                     &residual, NULL, &unit, error))
+  if (share >= OUTLIER && !apr_inference_find_residuals (others, &without, features, targets, no_weight,
+                                                         target, &alone, &residual, NULL, &unit, error))
     return FALSE;
 
-  share = compare_residuals (self, others, target, &found->growth);
-  found->standardized = share < OUTLIER || !isfinite (residual)
-                        ? sqrt ((1 - share) * (double) self->df_residual)
-                        : ldexp (fabs (root * residual / (sigma * sqrt (1 + found->distance))),
+  if (isfinite (residual))
+    found->standardized = ldexp (fabs (root * residual / (sigma * sqrt (1 + found->distance))),
                                  (int) CLAMP (unit - exponent, -5000, 5000));
+  else
+    found->standardized = sqrt ((1 - share) * (double) self->df_residual);
 
   return TRUE;
 }

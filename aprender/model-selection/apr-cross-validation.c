@@ -99,7 +99,7 @@ name_row (const Call *call, GError **error)
       if (folds->data[i] == NULL || apr_rows_check_finite (&rows[i], &found))
         continue;
       if (is_of_predictions ||
-          strncmp (told, found->message, (gsize) (strstr (found->message, " row ") - found->message)) == 0)
+          strncmp (told, found->message, (gsize) (strstr (found->message, " has ") - found->message)) == 0)
         {
           g_clear_error (error);
           g_propagate_error (error, g_steal_pointer (&found));

@@ -354,7 +354,7 @@ check_identities (AprCrossProducts *state, GTree *known, GError **error)
     {
       if (g_tree_lookup (known, identities[i]) != NULL)
         {
-          g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "The samples of “%s” have been merged before",
+          g_set_error (error, APR_ERROR, APR_ERROR_RANGE, "The samples of “%s” are in another fold too",
                        identities[i]);
           return FALSE;
         }

@@ -38,7 +38,7 @@ typedef struct
    APR_TOOL_FIT_OPTION ("one-hot", 0, APR_TOOL_TEXTS, one_hot,                                            \
                         "Make a feature of each text in this column; may be given again", "COLUMN"),      \
    APR_TOOL_FIT_OPTION ("reference", 0, APR_TOOL_TEXTS, references,                                       \
-                        "Compare the other texts with this one in statistics; may be given again",        \
+                        "Beside an intercept, compare the other texts with this one; may be given again", \
                         "COLUMN=TEXT"),                                                                   \
    APR_TOOL_FIT_OPTION ("dtype", 0, APR_TOOL_TEXT, dtype,                                                 \
                         "What the model's numbers are stored as (default: f64)", "f32|f64"),              \

@@ -201,6 +201,7 @@ find_dependence (const Feature *self, gboolean fit_intercept)
   g_autoptr (AprTensor) x = NULL;
   g_autoptr (AprTensor) y = apr_tensor_new_from_doubles (values, self->n_rows, &self->n_rows, 1, NULL);
   g_autoptr (AprTensor) predictions = NULL;
+  g_autoptr (AprTensor) coefficients = NULL;
   g_autoptr (GString) list = g_string_new (NULL);
   double size = get_size (values, self->n_rows, fit_intercept);
   guint n_names = 0;
@@ -226,10 +227,11 @@ find_dependence (const Feature *self, gboolean fit_intercept)
   for (i = 0; i < self->n_rows; i++)
     if (!(fabs (apr_tensor_get_double (predictions, i, NULL) - values[i]) <= ROUNDING * size))
       return NULL;
+  coefficients = apr_linear_regression_get_coefficients (model);
   for (j = 0; j < shape[1]; j++)
     {
       g_autofree double *others = get_feature (self, places[j]);
-      double coefficient = apr_tensor_get_double (apr_linear_regression_get_coefficients (model), j, NULL);
+      double coefficient = apr_tensor_get_double (coefficients, j, NULL);
 
       if (fabs (coefficient) * get_size (others, self->n_rows, fit_intercept) > ROUNDING * size)
         add_name (list, n_names++, self->names[places[j]]);

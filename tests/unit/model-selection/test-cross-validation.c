@@ -349,7 +349,7 @@ test_not_finite (Fixture *fixture, gconstpointer data)
                 "Fold 0 (counted from 0): A target is unknown");
   refusal = "y has an infinity at row 5 (counted from 0)";
   assert_fails (apr_estimator_cross_predict (model, folds, NULL, &failure), APR_ERROR_NOT_FINITE,
-                "Fold 0 (counted from 0): y has an infinity at row 5 (counted from 0)");
+                "y has a NaN at row 8 (counted from 0)");
 
   g_test_summary ("What the predictions come from is not known.");
   refusal = NULL;

@@ -247,10 +247,10 @@ test_identities (Fixture *fixture, gconstpointer data)
   good = apr_folds_new_from_cross_products (states, 3, &error);
   g_assert_no_error (error);
   assert_fails (apr_folds_new_from_cross_products (states, 4, &failure), APR_ERROR_RANGE,
-                "Fold 3 (counted from 0): The samples of “a” have been merged before");
+                "Fold 3 (counted from 0): The samples of “a” are in another fold too");
   g_assert_true (apr_cross_products_merge (states[2], states[1], &error));
   assert_fails (apr_folds_new_from_cross_products (states, 3, &failure), APR_ERROR_RANGE,
-                "Fold 2 (counted from 0): The samples of “a” have been merged before");
+                "Fold 2 (counted from 0): The samples of “a” are in another fold too");
   for (i = 0; i < 4; i++)
     g_object_unref (states[i]);
 
