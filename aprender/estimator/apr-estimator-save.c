@@ -92,7 +92,7 @@ apr_estimator_clone (AprEstimator *self)
   g_return_val_if_fail (APR_IS_ESTIMATOR (self), NULL);
 
   clone = apr_estimator_try_clone (self, &error);
-  if (clone == NULL)
+  if (error != NULL)
     g_critical ("%s", error->message);
 
   return clone;
