@@ -108,8 +108,7 @@ show_details (GtkWidget *toasts, const GError *error, gboolean is_gap)
   adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "close", _ ("_Close"));
   if (is_gap)
     {
-      adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "pass-over",
-                                       _ ("_Pass Over Gaps and Fit"));
+      adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "pass-over", _ ("_Pass Over Gaps"));
       adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (dialog), "pass-over",
                                                   ADW_RESPONSE_SUGGESTED);
       g_signal_connect (dialog, "response", G_CALLBACK (on_response), NULL);

@@ -42,8 +42,9 @@ struct _TrendlineWindow
   GFile *file;             /* (nullable): what is open */
   GFile *opening;          /* (nullable): what is being opened, or could not be */
   GFile *table_to_predict; /* (nullable) */
-  GFile *table_to_add; /* (nullable): what was added last, or could not be, unless there was a fit since */
-  AdwToast *toast;     /* (unowned) (nullable): what was said last */
+  GFile *table_to_add;     /* (nullable): what is being added, or could not be */
+  const char *last_action; /* (nullable): otherwise, what was begun last: a fit or a search */
+  AdwToast *toast;         /* (unowned) (nullable): what was said last */
 };
 
 G_DEFINE_FINAL_TYPE (TrendlineWindow, trendline_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -284,6 +285,7 @@ on_added (GObject *source, GAsyncResult *result, gpointer data)
   trendline_fit_session_add_finish (TRENDLINE_FIT_SESSION (source), result, &error);
   if (!check_fit (self, error))
     return;
+  g_clear_object (&self->table_to_add);
   if (trendline_fit_session_get_n_dropped (self->session) == 0)
     show_message (self, _ ("The data are added"));
   else
@@ -396,6 +398,7 @@ on_fit (GtkWidget *widget, const char *name, GVariant *parameter)
   TrendlineWindow *self = TRENDLINE_WINDOW (widget);
 
   g_clear_object (&self->table_to_add);
+  self->last_action = "win.fit";
   trendline_fit_session_fit_async (self->session, on_fit_ready, g_object_ref (self));
 }
 
@@ -424,10 +427,12 @@ on_find_ridge (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   TrendlineWindow *self = TRENDLINE_WINDOW (widget);
 
+  g_clear_object (&self->table_to_add);
+  self->last_action = "win.find-ridge";
   trendline_fit_session_find_ridge_async (self->session, on_ridge_found, g_object_ref (self));
 }
 
-/* What an error of a gap offers: what failed is done again, a fit or the adding of data. */
+/* What an error of a gap offers: what failed is done again, a fit, a search or the adding of data. */
 static void
 on_pass_over_gaps (GtkWidget *widget, const char *name, GVariant *parameter)
 {
@@ -437,10 +442,10 @@ on_pass_over_gaps (GtkWidget *widget, const char *name, GVariant *parameter)
     return;
   if (self->table_to_add != NULL)
     trendline_fit_session_add_async (self->session, self->table_to_add, TRUE, on_added, g_object_ref (self));
-  else if (trendline_fit_session_get_table (self->session) != NULL)
+  else if (self->last_action != NULL)
     {
       trendline_fit_session_set_drop_missing (self->session, TRUE);
-      on_fit (widget, name, parameter);
+      gtk_widget_activate_action (widget, self->last_action, NULL);
     }
 }
 
@@ -564,6 +569,7 @@ on_table (TrendlineWindow *self)
 {
   g_set_object (&self->file, self->opening);
   g_clear_object (&self->table_to_add);
+  self->last_action = NULL;
   on_content (self);
   adw_view_stack_set_visible_child_name (
     self->pages, trendline_fit_session_get_table (self->session) != NULL ? "data" : "model");

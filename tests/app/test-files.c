@@ -218,8 +218,8 @@ pass_over_gaps (Opened *opened)
 {
   wait_for_label (opened->window, "Numbers are missing");
   press (opened->window, "Details");
-  wait_for_label (find_dialog (opened->window), "Pass Over Gaps and Fit");
-  press (find_dialog (opened->window), "Pass Over Gaps and Fit");
+  wait_for_label (find_dialog (opened->window), "Pass Over Gaps");
+  press (find_dialog (opened->window), "Pass Over Gaps");
   wait_for_label (opened->window, "The data are added; rows passed over: 1");
   while (find_dialog (opened->window) != NULL)
     g_main_context_iteration (NULL, TRUE);
@@ -260,6 +260,41 @@ test_gaps_of_added (void)
   assert_n_samples (&opened, 5);
   trendline_window_add_data (window, more);
   wait_for_label (opened.window, "The data are added");
+  assert_n_samples (&opened, 6);
+}
+
+static void
+find_over_gaps (Opened *opened)
+{
+  g_assert_true (gtk_widget_activate_action (opened->window, "win.find-ridge", NULL));
+  wait_for_label (opened->window, "Numbers are missing");
+  press (opened->window, "Details");
+  wait_for_label (find_dialog (opened->window), "Pass Over Gaps");
+  press (find_dialog (opened->window), "Pass Over Gaps");
+  while (find_dialog (opened->window) != NULL)
+    g_main_context_iteration (NULL, TRUE);
+  wait_until_idle (opened->session);
+  g_assert_true (trendline_fit_session_get_drop_missing (opened->session));
+}
+
+static void
+test_find_over_gaps (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,1\n,5\n1,2\n2,4\n3,5\n4,7\n");
+  g_autoptr (GFile) more = write_neighbour (&opened, "more.csv", "x,y\n7,8\n");
+
+  g_test_summary ("A search that a gap ends is done again without it: nothing is fitted or added then.");
+  find_over_gaps (&opened);
+  g_assert_null (trendline_fit_session_get_model (opened.session));
+
+  /* With a penalty there are no statistics. */
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (opened.session), 0);
+  fit_opened (&opened);
+  trendline_window_add_data (TRENDLINE_WINDOW (opened.window), more);
+  wait_for_label (opened.window, "The data are added");
+  assert_n_samples (&opened, 6);
+  trendline_fit_session_set_drop_missing (opened.session, FALSE);
+  find_over_gaps (&opened);
   assert_n_samples (&opened, 6);
 }
 
@@ -377,6 +412,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/trendline/files/failed-save", test_failed_save);
   g_test_add_func ("/trendline/files/gaps-of-added", test_gaps_of_added);
+  g_test_add_func ("/trendline/files/find-over-gaps", test_find_over_gaps);
 
   g_test_add_func ("/trendline/files/name-of-model", test_name_of_model);
 
