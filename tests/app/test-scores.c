@@ -129,6 +129,39 @@ test_weights (void)
 }
 
 static void
+assert_weight_of_row (const char *folder, const char *text, const char *message)
+{
+  g_autoptr (TrendlineFitSession) session = open_text (folder, text);
+  g_autoptr (GError) error = NULL;
+
+  trendline_fit_session_set_weight (session, "w");
+  trendline_fit_session_set_drop_missing (session, strstr (text, "\n,") != NULL);
+  g_assert_false (fit (session, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_assert_cmpstr (error->message, ==, message);
+}
+
+static void
+test_wrong_weights (void)
+{
+  g_autofree char *folder = make_folder ();
+  g_autoptr (GString) text = g_string_new ("x,w,y\n");
+  guint i;
+
+  g_test_summary ("Of a weight that is wrong, the line of the file is named.");
+  assert_weight_of_row (folder, "x,w,y\n0,1,1\n3,1,5\n1,1,2\n2,-1,2\n3,1,4\n4,1,4\n",
+                        "table.csv:5: column “w”: the weight -1 is negative");
+  assert_weight_of_row (folder, "x,w,y\n0,1,1\n,1,5\n1,1,2\n2,1,2\n3,-0.5,4\n4,1,4\n5,2,6\n",
+                        "table.csv:6: column “w”: the weight -0.5 is negative");
+  for (i = 0; i < 300000; i++)
+    g_string_append_printf (text, "%u,1,%u\n", i % 7, i % 5);
+  g_string_append (text, "1,-2,1\n");
+  assert_weight_of_row (folder, text->str, "table.csv:300002: column “w”: the weight -2 is negative");
+
+  remove_tree (folder);
+}
+
+static void
 test_few_rows (void)
 {
   g_autofree char *folder = make_folder ();
@@ -453,6 +486,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/trendline/scores/longley", test_longley);
   g_test_add_func ("/trendline/scores/weights", test_weights);
+  g_test_add_func ("/trendline/scores/wrong-weights", test_wrong_weights);
   g_test_add_func ("/trendline/scores/few-rows", test_few_rows);
   g_test_add_func ("/trendline/scores/models-without", test_models_without);
   g_test_add_func ("/trendline/scores/cancel", test_cancel);
