@@ -77,8 +77,6 @@ void trendline_fit_session_begin_score (TrendlineFitSession *self, TrendlineFold
 
 void trendline_fit_session_begin_search (GTask *task, TrendlineFoldSums *sums, AprLinearRegression *model);
 
-void trendline_fit_session_clear_score (TrendlineFitSession *self);
-
 gboolean trendline_fit_session_has_dropped_missing (TrendlineFitSession *self);
 
 void trendline_fit_session_start_undo (TrendlineFitSession *self);

@@ -45,10 +45,12 @@ set_score (TrendlineFitSession *self, TrendlineScore *score)
   g_object_notify (G_OBJECT (self), "score");
 }
 
-/* Ends the search for the score, and forgets it: it is of results that are going. */
+/* Forgets the score, and does not wait for it if it is not known yet: nobody wants it any more. */
 void
 trendline_fit_session_clear_score (TrendlineFitSession *self)
 {
+  g_return_if_fail (TRENDLINE_IS_FIT_SESSION (self));
+
   if (self->scoring != NULL)
     g_cancellable_cancel (self->scoring);
   g_clear_object (&self->scoring);
@@ -86,15 +88,10 @@ on_scored (GObject *source, GAsyncResult *result, gpointer data)
   TrendlineScore *score;
 
   errors = g_task_propagate_pointer (G_TASK (result), &error);
-  /* Other results may have come meanwhile. */
+  /* Nobody may want it any more. */
   if (g_task_get_cancellable (G_TASK (result)) != self->scoring)
     return;
   g_clear_object (&self->scoring);
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    {
-      set_score (self, NULL);
-      return;
-    }
 
   score = g_new0 (TrendlineScore, 1);
   if (errors != NULL)

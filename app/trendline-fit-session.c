@@ -369,7 +369,8 @@ trendline_fit_session_get_n_missing (TrendlineFitSession *self)
   return self->n_missing;
 }
 
-/* Cancels what is under way, which fails with %G_IO_ERROR_CANCELLED. A score that is not known yet will not be. */
+/* Cancels what is under way, which fails with %G_IO_ERROR_CANCELLED. The score of a fit that is done comes all the same:
+ * see trendline_fit_session_clear_score(). */
 void
 trendline_fit_session_cancel (TrendlineFitSession *self)
 {
@@ -377,8 +378,6 @@ trendline_fit_session_cancel (TrendlineFitSession *self)
 
   if (self->cancellable != NULL)
     g_cancellable_cancel (self->cancellable);
-  if (self->scoring != NULL)
-    g_cancellable_cancel (self->scoring);
 }
 
 void

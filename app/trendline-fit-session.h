@@ -123,4 +123,6 @@ void trendline_fit_session_choose_all (TrendlineFitSession *self, const char *te
 
 void trendline_fit_session_cancel (TrendlineFitSession *self);
 
+void trendline_fit_session_clear_score (TrendlineFitSession *self);
+
 G_END_DECLS

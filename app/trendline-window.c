@@ -579,7 +579,10 @@ on_table (TrendlineWindow *self)
 static void
 trendline_window_unrealize (GtkWidget *widget)
 {
-  trendline_fit_session_cancel (TRENDLINE_WINDOW (widget)->session);
+  TrendlineFitSession *session = TRENDLINE_WINDOW (widget)->session;
+
+  trendline_fit_session_cancel (session);
+  trendline_fit_session_clear_score (session);
 
   GTK_WIDGET_CLASS (trendline_window_parent_class)->unrealize (widget);
 }

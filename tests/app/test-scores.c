@@ -220,28 +220,6 @@ test_models_without (void)
   remove_tree (folder);
 }
 
-static void
-test_cancel (void)
-{
-  g_autoptr (TrendlineFitSession) session = open_longley ();
-  g_autoptr (GError) error = NULL;
-
-  g_test_summary ("A score that is cancelled is not waited for, and that of another fit takes its place.");
-  fit (session, &error);
-  g_assert_no_error (error);
-  g_assert_true (is_waiting (trendline_fit_session_get_score (session)));
-  trendline_fit_session_cancel (session);
-  while (is_waiting (trendline_fit_session_get_score (session)))
-    g_main_context_iteration (NULL, TRUE);
-  g_assert_null (trendline_fit_session_get_score (session));
-  g_assert_nonnull (trendline_fit_session_get_model (session));
-
-  fit (session, &error);
-  g_assert_no_error (error);
-  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 100);
-  assert_near (score (session)->error, 688.7226831456876);
-}
-
 static gboolean
 find_ridge (TrendlineFitSession *session, GError **error)
 {
@@ -250,6 +228,45 @@ find_ridge (TrendlineFitSession *session, GError **error)
   trendline_fit_session_find_ridge_async (session, on_ready, &result);
 
   return trendline_fit_session_find_ridge_finish (session, wait_for (&result), error);
+}
+
+static void
+test_cancel (void)
+{
+  g_autoptr (TrendlineFitSession) session = open_longley ();
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("The score of a fit that is done comes, whatever else is cancelled meanwhile.");
+  fit (session, &error);
+  g_assert_no_error (error);
+  g_assert_true (is_waiting (trendline_fit_session_get_score (session)));
+  trendline_fit_session_find_ridge_async (session, on_ready, &result);
+  trendline_fit_session_cancel (session);
+  g_assert_false (trendline_fit_session_find_ridge_finish (session, wait_for (&result), &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  while (is_waiting (trendline_fit_session_get_score (session)))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_nonnull (trendline_fit_session_get_score (session));
+  assert_near (trendline_fit_session_get_score (session)->error, 419.55856504710624);
+}
+
+static void
+test_clear (void)
+{
+  g_autoptr (TrendlineFitSession) session = open_longley ();
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("A score that nobody wants is not waited for, and that of another fit takes its place.");
+  fit (session, &error);
+  g_assert_no_error (error);
+  g_assert_true (is_waiting (trendline_fit_session_get_score (session)));
+  trendline_fit_session_clear_score (session);
+  g_assert_null (trendline_fit_session_get_score (session));
+  g_assert_nonnull (trendline_fit_session_get_model (session));
+
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 100);
+  assert_near (score (session)->error, 688.7226831456876);
 }
 
 static double
@@ -490,6 +507,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/scores/few-rows", test_few_rows);
   g_test_add_func ("/trendline/scores/models-without", test_models_without);
   g_test_add_func ("/trendline/scores/cancel", test_cancel);
+  g_test_add_func ("/trendline/scores/clear", test_clear);
   g_test_add_func ("/trendline/scores/ridge", test_ridge);
   g_test_add_func ("/trendline/scores/ridge/least", test_least_ridge);
   g_test_add_func ("/trendline/scores/ridge/failures", test_ridge_failures);
