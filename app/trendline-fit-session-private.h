@@ -33,6 +33,7 @@ struct _TrendlineFitSession
   GVariant *fitted;    /* (nullable): what was chosen when the model was fitted to the table */
   GPtrArray *undo;     /* (element-type GVariant): what was chosen before each change */
   gboolean is_undoing; /* changes are not to be undone, or one together */
+  gboolean is_step;    /* the last change was a step of the ridge penalty, which a further step joins */
 };
 
 /* How the rows of a table are read for a fit. */
@@ -82,6 +83,8 @@ gboolean trendline_fit_session_has_dropped_missing (TrendlineFitSession *self);
 void trendline_fit_session_start_undo (TrendlineFitSession *self);
 
 void trendline_fit_session_remember_choice (TrendlineFitSession *self);
+
+void trendline_fit_session_set_ridge (TrendlineFitSession *self, double alpha);
 
 GTask *trendline_fit_session_begin (TrendlineFitSession *self,
                                     TrendlineFitState state,

@@ -59,25 +59,38 @@ void
 trendline_fit_session_remember_choice (TrendlineFitSession *self)
 {
   g_autoptr (GVariant) choice = NULL;
-  GVariant *last = self->undo->len > 0 ? g_ptr_array_index (self->undo, self->undo->len - 1) : NULL;
+  gboolean is_step;
 
   if (self->is_undoing || self->table == NULL)
     return;
   choice = take_choice (self);
   if (g_variant_equal (choice, self->choice))
     return;
+  is_step = differ_in_ridge_only (self->choice, choice);
   /* The penalty is changed in steps, which make one change. */
-  if (last != NULL && differ_in_ridge_only (last, self->choice) &&
-      differ_in_ridge_only (self->choice, choice))
+  if (is_step && self->is_step)
     {
       g_variant_unref (self->choice);
-      if (g_variant_equal (last, choice))
-        g_ptr_array_set_size (self->undo, (int) self->undo->len - 1);
+      if (g_variant_equal (g_ptr_array_index (self->undo, self->undo->len - 1), choice))
+        {
+          g_ptr_array_set_size (self->undo, (int) self->undo->len - 1);
+          is_step = FALSE;
+        }
     }
   else
     g_ptr_array_add (self->undo, self->choice);
+  self->is_step = is_step;
   self->choice = g_steal_pointer (&choice);
   notify_choice (self);
+}
+
+/* Sets a penalty that is no step of others. */
+void
+trendline_fit_session_set_ridge (TrendlineFitSession *self, double alpha)
+{
+  self->is_step = FALSE;
+  apr_linear_regression_set_alpha (self->options, alpha);
+  self->is_step = FALSE;
 }
 
 /* Whether the results are of other choices than those of now. */
@@ -109,6 +122,7 @@ trendline_fit_session_start_undo (TrendlineFitSession *self)
   guint i;
 
   self->is_undoing = FALSE;
+  self->is_step = FALSE;
   g_ptr_array_set_size (self->undo, 0);
   g_clear_pointer (&self->choice, g_variant_unref);
   notify_choice (self);
@@ -175,6 +189,7 @@ trendline_fit_session_undo (TrendlineFitSession *self)
   apr_linear_regression_set_dtype (self->options, is_float ? APR_DTYPE_F32 : APR_DTYPE_F64);
   apr_linear_regression_set_alpha (self->options, alpha);
   self->is_undoing = FALSE;
+  self->is_step = FALSE;
 
   g_variant_unref (self->choice);
   self->choice = g_steal_pointer (&choice);

@@ -171,7 +171,7 @@ on_found (GObject *source, GAsyncResult *result, gpointer data)
       trendline_fit_session_fail (task, error);
       return;
     }
-  apr_linear_regression_set_alpha (self->options, *best);
+  trendline_fit_session_set_ridge (self, *best);
   trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_IDLE);
   g_task_return_boolean (task, TRUE);
   g_object_unref (task);

@@ -379,6 +379,40 @@ test_ridge_failures (void)
   remove_tree (folder);
 }
 
+static void
+test_undo_ridge (void)
+{
+  g_autofree char *folder = make_folder ();
+  g_autoptr (TrendlineFitSession) session = open_longley ();
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("What is found and what is typed, before and after, are changes of their own.");
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 7);
+  find_ridge (session, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (get_alpha (session), ==, 0.03);
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 5);
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 6);
+  trendline_fit_session_undo (session);
+  g_assert_cmpfloat (get_alpha (session), ==, 0.03);
+  trendline_fit_session_undo (session);
+  g_assert_cmpfloat (get_alpha (session), ==, 7);
+  trendline_fit_session_undo (session);
+  g_assert_cmpfloat (get_alpha (session), ==, 0);
+  g_assert_false (trendline_fit_session_get_can_undo (session));
+  g_clear_object (&session);
+
+  session = open_text (folder, "x,y\n0,0\n1,2\n2,4\n3,6\n4,8\n");
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 7);
+  find_ridge (session, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (get_alpha (session), ==, 0);
+  trendline_fit_session_undo (session);
+  g_assert_cmpfloat (get_alpha (session), ==, 7);
+
+  remove_tree (folder);
+}
+
 /* Random numbers, the last of each row the target. */
 static AprTensor *
 create_rows (gsize n_rows, gsize n_columns)
@@ -511,6 +545,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/scores/ridge", test_ridge);
   g_test_add_func ("/trendline/scores/ridge/least", test_least_ridge);
   g_test_add_func ("/trendline/scores/ridge/failures", test_ridge_failures);
+  g_test_add_func ("/trendline/scores/ridge/undo", test_undo_ridge);
   g_test_add_func ("/trendline/scores/batches", test_batches);
   g_test_add_func ("/trendline/scores/memory", test_memory);
 
