@@ -150,7 +150,7 @@ on_summed (GObject *source, GAsyncResult *result, gpointer data)
   if (error != NULL)
     trendline_fit_session_fail (task, error);
   else if (fit->is_search)
-    trendline_fit_session_begin_search (task, g_steal_pointer (&fit->folds), fit->model);
+    trendline_fit_session_begin_search (task, g_steal_pointer (&fit->folds), fit->model, fit->choice);
   else
     solve (task, sums);
 }
@@ -422,8 +422,8 @@ trendline_fit_session_fit_finish (TrendlineFitSession *self, GAsyncResult *resul
  * Finds the ridge penalty with which new rows of the table are predicted best, for what is chosen and the other options
  * as they are now, and sets it. No model is fitted.
  *
- * It fails with %APR_ERROR_STATE or %APR_ERROR_NO_MEMORY where that cannot be told, as a score cannot, and as a fit
- * does.
+ * It fails with %APR_ERROR_STATE or %APR_ERROR_NO_MEMORY where that cannot be told, as a score cannot, with
+ * %APR_ERROR_STATE if other choices have been made meanwhile, and as a fit does.
  */
 void
 trendline_fit_session_find_ridge_async (TrendlineFitSession *self,

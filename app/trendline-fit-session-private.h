@@ -76,7 +76,10 @@ void trendline_fit_session_begin_score (TrendlineFitSession *self, TrendlineFold
 /* How much of the time it takes to read a table, for the progress bar. */
 #define TRENDLINE_READING 0.9
 
-void trendline_fit_session_begin_search (GTask *task, TrendlineFoldSums *sums, AprLinearRegression *model);
+void trendline_fit_session_begin_search (GTask *task,
+                                         TrendlineFoldSums *sums,
+                                         AprLinearRegression *model,
+                                         GVariant *choice);
 
 gboolean trendline_fit_session_has_dropped_missing (TrendlineFitSession *self);
 

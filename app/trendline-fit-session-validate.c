@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include <glib/gi18n.h>
+
 /* Penalties that are tried, which the entry can show. Features and targets of any units need all of them; and the error
  * may have several minima. */
 static const double penalties[] = {
@@ -19,6 +21,7 @@ typedef struct
   TrendlineFoldSums *sums;
   AprFolds *folds;            /* (nullable): until they are made */
   AprLinearRegression *model; /* how to fit */
+  GVariant *choice;           /* (nullable): what was chosen when a search began */
 } Validation;
 
 static void
@@ -27,6 +30,7 @@ validation_free (Validation *validation)
   trendline_fold_sums_free (validation->sums);
   g_clear_object (&validation->folds);
   g_object_unref (validation->model);
+  g_clear_pointer (&validation->choice, g_variant_unref);
   g_free (validation);
 }
 
@@ -162,11 +166,15 @@ on_found (GObject *source, GAsyncResult *result, gpointer data)
 {
   GTask *task = data;
   TrendlineFitSession *self = TRENDLINE_FIT_SESSION (source);
+  Validation *validation = g_task_get_task_data (G_TASK (result));
   const double *best;
   GError *error = NULL;
 
   best = g_task_propagate_pointer (G_TASK (result), &error);
-  if (best == NULL)
+  /* The penalty need not be the best for other choices, and one that was typed meanwhile is meant. */
+  if (best != NULL && !g_variant_equal (validation->choice, self->choice))
+    g_set_error (&error, APR_ERROR, APR_ERROR_STATE, _ ("The choices were changed during the search."));
+  if (error != NULL)
     {
       trendline_fit_session_fail (task, error);
       return;
@@ -210,15 +218,21 @@ search_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *can
   g_task_return_pointer (task, (gpointer) &penalties[i], NULL);
 }
 
-/* Goes on with a task of the session: finds the best penalty for the model, and sets the option. Takes the sums. */
+/* Goes on with a task of the session: finds the best penalty for the model, and sets the option if the choice is
+ * still the same. Takes the sums. */
 void
-trendline_fit_session_begin_search (GTask *task, TrendlineFoldSums *sums, AprLinearRegression *model)
+trendline_fit_session_begin_search (GTask *task,
+                                    TrendlineFoldSums *sums,
+                                    AprLinearRegression *model,
+                                    GVariant *choice)
 {
   TrendlineFitSession *self = g_task_get_source_object (task);
   g_autoptr (GTask) thread_task = g_task_new (self, self->cancellable, on_found, task);
+  Validation *validation = validation_new (sums, model);
 
+  validation->choice = g_variant_ref (choice);
   trendline_fit_session_set_state (self, TRENDLINE_FIT_STATE_SOLVING);
   g_task_set_source_tag (thread_task, trendline_fit_session_begin_search);
-  g_task_set_task_data (thread_task, validation_new (sums, model), (GDestroyNotify) validation_free);
+  g_task_set_task_data (thread_task, validation, (GDestroyNotify) validation_free);
   g_task_run_in_thread (thread_task, search_in_thread);
 }

@@ -413,6 +413,31 @@ test_undo_ridge (void)
   remove_tree (folder);
 }
 
+static void
+test_change_during_search (void)
+{
+  g_autoptr (TrendlineFitSession) session = open_longley ();
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("A penalty that was found for other choices is not set.");
+  trendline_fit_session_find_ridge_async (session, on_ready, &result);
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 5);
+  g_assert_false (trendline_fit_session_find_ridge_finish (session, wait_for (&result), &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_STATE);
+  g_assert_cmpstr (error->message, ==, "The choices were changed during the search.");
+  g_assert_cmpfloat (get_alpha (session), ==, 5);
+  g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_IDLE);
+  g_clear_error (&error);
+  g_clear_object (&result);
+
+  trendline_fit_session_find_ridge_async (session, on_ready, &result);
+  trendline_fit_session_set_target (session, "GNP");
+  g_assert_false (trendline_fit_session_find_ridge_finish (session, wait_for (&result), &error));
+  g_assert_error (error, APR_ERROR, APR_ERROR_STATE);
+  g_assert_cmpfloat (get_alpha (session), ==, 5);
+}
+
 /* Random numbers, the last of each row the target. */
 static AprTensor *
 create_rows (gsize n_rows, gsize n_columns)
@@ -546,6 +571,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/scores/ridge/least", test_least_ridge);
   g_test_add_func ("/trendline/scores/ridge/failures", test_ridge_failures);
   g_test_add_func ("/trendline/scores/ridge/undo", test_undo_ridge);
+  g_test_add_func ("/trendline/scores/ridge/change", test_change_during_search);
   g_test_add_func ("/trendline/scores/batches", test_batches);
   g_test_add_func ("/trendline/scores/memory", test_memory);
 
