@@ -5,6 +5,7 @@
 
 #include <aprender/aprender.h>
 
+#include "app/trendline-fold-sums.h"
 #include "app/trendline-table.h"
 
 /* What happened, by the error's code, in words that fit into a toast; the message has the details. */
@@ -35,6 +36,12 @@ get_title (const GError *error, gboolean is_gap)
     return _ ("There is not enough memory");
   if (g_error_matches (error, APR_ERROR, APR_ERROR_NOT_FINITE))
     return _ ("A number is not finite");
+  if (g_error_matches (error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_FEW_ROWS))
+    return _ ("There are too few rows");
+  if (g_error_matches (error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_MANY_FEATURES))
+    return _ ("There are too many features");
+  if (g_error_matches (error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_CHANGED))
+    return _ ("The choices were changed");
   if (error->domain == APR_SAFETENSORS_ERROR || g_error_matches (error, APR_ERROR, APR_ERROR_MODEL))
     return _ ("This is no model");
 

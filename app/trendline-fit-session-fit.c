@@ -3,9 +3,6 @@
 
 #include <glib/gi18n.h>
 
-/* The folds of a table with more than a thousand features would take more memory. */
-#define MAX_FOLD_BYTES (256 << 20)
-
 /* One fit: opens the table, sums its rows up as they are read, solves, and works the statistics out. */
 typedef struct
 {
@@ -319,7 +316,14 @@ static void
 open_table (GTask *task)
 {
   Fit *fit = g_task_get_task_data (task);
+  GError *error = NULL;
 
+  if (fit->is_search && fit->rows.features != NULL &&
+      !trendline_fold_sums_check_features (g_strv_length (fit->rows.features), &error))
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
   g_file_read_async (fit->rows.file, G_PRIORITY_DEFAULT, g_task_get_cancellable (task), on_opened, task);
 }
 
@@ -338,7 +342,7 @@ fit_new (TrendlineFitSession *self)
   fit->rows.target = g_strdup (self->target);
   fit->rows.weight = g_strdup (self->weight);
   fit->choice = g_variant_ref (self->choice);
-  fit->folds = trendline_fold_sums_new (MAX_FOLD_BYTES);
+  fit->folds = trendline_fold_sums_new ();
   fit->model = APR_LINEAR_REGRESSION (apr_estimator_clone (APR_ESTIMATOR (self->options)));
   fit->columns = g_ptr_array_new_with_free_func (g_free);
   for (i = 0; i < g_list_model_get_n_items (columns); i++)
@@ -422,8 +426,8 @@ trendline_fit_session_fit_finish (TrendlineFitSession *self, GAsyncResult *resul
  * Finds the ridge penalty with which new rows of the table are predicted best, for what is chosen and the other options
  * as they are now, and sets it. No model is fitted.
  *
- * It fails with %APR_ERROR_STATE or %APR_ERROR_NO_MEMORY where that cannot be told, as a score cannot, with
- * %APR_ERROR_STATE if other choices have been made meanwhile, and as a fit does.
+ * It fails with %TRENDLINE_FOLDS_ERROR where that cannot be told, as a score cannot, or if other choices have been made
+ * meanwhile, and as a fit does.
  */
 void
 trendline_fit_session_find_ridge_async (TrendlineFitSession *self,

@@ -173,7 +173,8 @@ on_found (GObject *source, GAsyncResult *result, gpointer data)
   best = g_task_propagate_pointer (G_TASK (result), &error);
   /* The penalty need not be the best for other choices, and one that was typed meanwhile is meant. */
   if (best != NULL && !g_variant_equal (validation->choice, self->choice))
-    g_set_error (&error, APR_ERROR, APR_ERROR_STATE, _ ("The choices were changed during the search."));
+    g_set_error (&error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_CHANGED,
+                 _ ("The choices were changed during the search."));
   if (error != NULL)
     {
       trendline_fit_session_fail (task, error);

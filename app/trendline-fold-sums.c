@@ -10,15 +10,20 @@
 /* Any number: it makes the folds the same each time. */
 #define SEED 5
 
+/* The sums of a fold of so many features take some 40 MB, and those of all folds and of what is made of them several
+ * times as much. Few rows take less at first, but not where they are validated. */
+#define MAX_FEATURES 1000
+
 /* Rows of a fold are gathered before they are summed, so many bytes of them: to sum few rows of many features takes
  * nearly as long as to sum many. */
 #define GATHERED (2 << 20)
+
+G_DEFINE_QUARK (trendline - folds - error - quark, trendline_folds_error)
 
 struct _TrendlineFoldSums
 {
   AprCrossProducts *states[N_FOLDS]; /* (nullable) */
   gsize n_folds;                     /* 1 where rows are in no fold */
-  guint64 max_bytes;                 /* that the states may take */
   GRand *random;
   gsize order[N_FOLDS]; /* in which the next rows are dealt out */
   guint64 n_dealt;
@@ -32,13 +37,12 @@ struct _TrendlineFoldSums
 };
 
 TrendlineFoldSums *
-trendline_fold_sums_new (guint64 max_bytes)
+trendline_fold_sums_new (void)
 {
   TrendlineFoldSums *self = g_new0 (TrendlineFoldSums, 1);
   gsize i;
 
   self->n_folds = N_FOLDS;
-  self->max_bytes = max_bytes;
   self->random = g_rand_new_with_seed (SEED);
   for (i = 0; i < N_FOLDS; i++)
     self->order[i] = i;
@@ -49,7 +53,7 @@ trendline_fold_sums_new (guint64 max_bytes)
 TrendlineFoldSums *
 trendline_fold_sums_new_from (AprCrossProducts *sums)
 {
-  TrendlineFoldSums *self = trendline_fold_sums_new (G_MAXUINT64);
+  TrendlineFoldSums *self = trendline_fold_sums_new ();
 
   self->n_folds = 1;
   self->states[0] = g_object_ref (sums);
@@ -108,49 +112,13 @@ view (const double *numbers, gsize n_rows, gsize n_columns, gsize n_dims, GError
   return apr_tensor_new_from_bytes (APR_DTYPE_F64, shape, n_dims, bytes, error);
 }
 
-/* Adds all states to the first one. */
-static gboolean
-merge (TrendlineFoldSums *self, GError **error)
-{
-  gsize i;
-
-  for (i = 1; i < N_FOLDS; i++)
-    {
-      if (self->states[i] == NULL)
-        continue;
-      if (self->states[0] == NULL)
-        self->states[0] = g_steal_pointer (&self->states[i]);
-      else if (!apr_cross_products_merge (self->states[0], self->states[i], error))
-        return FALSE;
-      g_clear_object (&self->states[i]);
-    }
-
-  return TRUE;
-}
-
-/* Gives the folds up where they take too much memory: the fit needs but one state. */
-static gboolean
-check_memory (TrendlineFoldSums *self, GError **error)
-{
-  guint64 n_bytes = 0;
-  gsize i;
-
-  for (i = 0; i < self->n_folds; i++)
-    n_bytes += self->states[i] != NULL ? apr_cross_products_get_n_bytes (self->states[i]) : 0;
-  if (self->n_folds == 1 || n_bytes <= self->max_bytes)
-    return TRUE;
-  self->n_folds = 1;
-
-  return merge (self, error);
-}
-
 /* Sums what is gathered of a fold. */
 static gboolean
 sum (TrendlineFoldSums *self, gsize fold, GCancellable *cancellable, GError **error)
 {
   const double *gathered = self->gathered[fold];
   const gsize n = self->n_gathered[fold];
-  AprCrossProducts **state = &self->states[self->n_folds > 1 ? fold : 0];
+  AprCrossProducts **state = &self->states[fold];
   g_autoptr (AprTensor) x = view (gathered, n, self->n_features, 2, error);
   g_autoptr (AprTensor) y = NULL;
   g_autoptr (AprTensor) weights = NULL;
@@ -166,8 +134,7 @@ sum (TrendlineFoldSums *self, gsize fold, GCancellable *cancellable, GError **er
   self->n_gathered[fold] = 0;
   self->limits[fold] = self->n_rows;
 
-  return *state != NULL && apr_cross_products_update (*state, x, y, weights, cancellable, error) &&
-         check_memory (self, error);
+  return *state != NULL && apr_cross_products_update (*state, x, y, weights, cancellable, error);
 }
 
 static gboolean
@@ -206,6 +173,8 @@ trendline_fold_sums_add (TrendlineFoldSums *self,
     return FALSE;
 
   self->n_features = shape[1];
+  if (self->n_features > MAX_FEATURES)
+    self->n_folds = 1;
   self->has_weights = weights != NULL;
   for (i = 0; i < shape[0]; i++)
     {
@@ -251,21 +220,27 @@ trendline_fold_sums_finish (TrendlineFoldSums *self, GCancellable *cancellable, 
   return g_steal_pointer (&total);
 }
 
+gboolean
+trendline_fold_sums_check_features (gsize n_features, GError **error)
+{
+  if (n_features > MAX_FEATURES)
+    g_set_error (error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_MANY_FEATURES,
+                 _ ("There are too many features to tell how well new rows are predicted."));
+
+  return n_features <= MAX_FEATURES;
+}
+
 AprFolds *
 trendline_fold_sums_create_folds (TrendlineFoldSums *self, GError **error)
 {
   gsize i;
 
-  if (self->n_folds == 1)
-    {
-      g_set_error (error, APR_ERROR, APR_ERROR_NO_MEMORY,
-                   _ ("There are too many features to tell how well new rows are predicted."));
-      return NULL;
-    }
+  if (!trendline_fold_sums_check_features (self->n_features, error))
+    return NULL;
   for (i = 0; i < N_FOLDS; i++)
     if (self->states[i] == NULL || apr_cross_products_get_n_samples (self->states[i]) == 0)
       {
-        g_set_error (error, APR_ERROR, APR_ERROR_STATE,
+        g_set_error (error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_FEW_ROWS,
                      _ ("There are too few rows to tell how well new rows are predicted."));
         return NULL;
       }

@@ -15,8 +15,20 @@ G_BEGIN_DECLS
  */
 typedef struct _TrendlineFoldSums TrendlineFoldSums;
 
-/* Folds whose sums take more than @max_bytes are given up: those of a fit are a fifth of them. */
-TrendlineFoldSums *trendline_fold_sums_new (guint64 max_bytes) G_GNUC_WARN_UNUSED_RESULT;
+/* Why it cannot be told how well new rows are predicted, or what suits them best. The messages are for people. */
+#define TRENDLINE_FOLDS_ERROR (trendline_folds_error_quark ())
+
+typedef enum
+{
+  TRENDLINE_FOLDS_ERROR_FEW_ROWS,
+  TRENDLINE_FOLDS_ERROR_MANY_FEATURES,
+  TRENDLINE_FOLDS_ERROR_CHANGED, /* what is chosen, meanwhile */
+} TrendlineFoldsError;
+
+GQuark trendline_folds_error_quark (void);
+
+/* Rows of more than a thousand features are in no fold: the folds would take too much memory. */
+TrendlineFoldSums *trendline_fold_sums_new (void) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Begins with the sums of other rows, to which rows are added, all in no fold. */
 TrendlineFoldSums *trendline_fold_sums_new_from (AprCrossProducts *sums) G_GNUC_WARN_UNUSED_RESULT;
@@ -36,8 +48,11 @@ gboolean trendline_fold_sums_add (TrendlineFoldSums *self,
 AprCrossProducts *
 trendline_fold_sums_finish (TrendlineFoldSums *self, GCancellable *cancellable, GError **error);
 
-/* The folds, once all rows are there. Fails with a message for people where there are too few rows, or where the folds
- * would have taken too much memory. */
+/* Fails with %TRENDLINE_FOLDS_ERROR_MANY_FEATURES where rows of so many features are in no fold. */
+gboolean trendline_fold_sums_check_features (gsize n_features, GError **error);
+
+/* The folds, once all rows are there. Fails with %TRENDLINE_FOLDS_ERROR where there are too few rows or too many
+ * features. */
 AprFolds *
 trendline_fold_sums_create_folds (TrendlineFoldSums *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -179,7 +179,7 @@ test_find (void)
   trendline_window_open (TRENDLINE_WINDOW (opened.window), few);
   wait_until_idle (opened.session);
   press (sidebar, "Find");
-  wait_for_label (opened.window, "That did not work");
+  wait_for_label (opened.window, "There are too few rows");
 }
 
 static void

@@ -367,7 +367,7 @@ test_ridge_failures (void)
 
   session = open_text (folder, "x,y\n0,0\n1,1\n2,1\n3,3\n");
   g_assert_false (find_ridge (session, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_STATE);
+  g_assert_error (error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_FEW_ROWS);
   g_assert_cmpstr (error->message, ==, "There are too few rows to tell how well new rows are predicted.");
   g_clear_error (&error);
   trendline_column_set_is_feature (
@@ -424,7 +424,7 @@ test_change_during_search (void)
   trendline_fit_session_find_ridge_async (session, on_ready, &result);
   apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 5);
   g_assert_false (trendline_fit_session_find_ridge_finish (session, wait_for (&result), &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_STATE);
+  g_assert_error (error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_CHANGED);
   g_assert_cmpstr (error->message, ==, "The choices were changed during the search.");
   g_assert_cmpfloat (get_alpha (session), ==, 5);
   g_assert_cmpint (trendline_fit_session_get_state (session), ==, TRENDLINE_FIT_STATE_IDLE);
@@ -434,7 +434,7 @@ test_change_during_search (void)
   trendline_fit_session_find_ridge_async (session, on_ready, &result);
   trendline_fit_session_set_target (session, "GNP");
   g_assert_false (trendline_fit_session_find_ridge_finish (session, wait_for (&result), &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_STATE);
+  g_assert_error (error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_CHANGED);
   g_assert_cmpfloat (get_alpha (session), ==, 5);
 }
 
@@ -517,8 +517,8 @@ test_batches (void)
   g_autoptr (AprTensor) rows = create_rows (n_rows, 101);
   g_autoptr (AprTensor) x = slice (rows, 0, n_rows, ":-1");
   g_autoptr (AprTensor) y = slice (rows, 0, n_rows, "-1");
-  g_autoptr (TrendlineFoldSums) at_once = trendline_fold_sums_new (G_MAXUINT64);
-  g_autoptr (TrendlineFoldSums) in_parts = trendline_fold_sums_new (G_MAXUINT64);
+  g_autoptr (TrendlineFoldSums) at_once = trendline_fold_sums_new ();
+  g_autoptr (TrendlineFoldSums) in_parts = trendline_fold_sums_new ();
   g_autoptr (AprCrossProducts) expected = apr_cross_products_new (100, 1, NULL);
   g_autoptr (AprCrossProducts) total = add_rows (at_once, rows, n_rows);
   g_autoptr (AprCrossProducts) total_in_parts = add_rows (in_parts, rows, 997);
@@ -535,24 +535,49 @@ test_batches (void)
 }
 
 static void
-test_memory (void)
+test_many_features (void)
 {
-  const gsize n_rows = 2000;
-  g_autoptr (AprTensor) rows = create_rows (n_rows, 201);
+  const gsize n_rows = 20;
+  g_autoptr (AprTensor) rows = create_rows (n_rows, 1002);
   g_autoptr (AprTensor) x = slice (rows, 0, n_rows, ":-1");
   g_autoptr (AprTensor) y = slice (rows, 0, n_rows, "-1");
-  g_autoptr (TrendlineFoldSums) sums = trendline_fold_sums_new (500000);
-  g_autoptr (AprCrossProducts) expected = apr_cross_products_new (200, 1, NULL);
-  g_autoptr (AprCrossProducts) total = add_rows (sums, rows, 100);
+  g_autoptr (TrendlineFoldSums) sums = trendline_fold_sums_new ();
+  g_autoptr (AprCrossProducts) expected = apr_cross_products_new (1001, 1, NULL);
+  g_autoptr (AprCrossProducts) total = add_rows (sums, rows, 3);
   g_autoptr (GError) error = NULL;
 
-  g_test_summary (
-    "Folds that would take too much memory are given up, and the sums are still those of all rows.");
+  g_test_summary ("More than a thousand features are in no folds, and the sums are still those of all rows.");
   apr_cross_products_update (expected, x, y, NULL, NULL, &error);
   g_assert_no_error (error);
   g_assert_true (apr_cross_products_equal (total, expected));
   g_assert_null (trendline_fold_sums_create_folds (sums, &error));
-  g_assert_error (error, APR_ERROR, APR_ERROR_NO_MEMORY);
+  g_assert_error (error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_MANY_FEATURES);
+}
+
+static void
+test_wide_table (void)
+{
+  g_autofree char *folder = make_folder ();
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (TrendlineFitSession) session = NULL;
+  g_autoptr (GError) error = NULL;
+  guint i;
+
+  g_test_summary (
+    "A search among more than a thousand features reads no rows: the last one would be an error.");
+  for (i = 0; i < 1001; i++)
+    g_string_append_printf (text, "x%u,", i);
+  g_string_append (text, "y\n");
+  for (i = 0; i < 300 * 1002; i++)
+    g_string_append_printf (text, "%u%c", i % 7, i % 1002 == 1001 ? '\n' : ',');
+  g_string_append (text, "wrong\n");
+  session = open_text (folder, text->str);
+  g_assert_false (find_ridge (session, &error));
+  g_assert_error (error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_MANY_FEATURES);
+  g_assert_cmpstr (error->message, ==,
+                   "There are too many features to tell how well new rows are predicted.");
+
+  remove_tree (folder);
 }
 
 int
@@ -573,7 +598,8 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/scores/ridge/undo", test_undo_ridge);
   g_test_add_func ("/trendline/scores/ridge/change", test_change_during_search);
   g_test_add_func ("/trendline/scores/batches", test_batches);
-  g_test_add_func ("/trendline/scores/memory", test_memory);
+  g_test_add_func ("/trendline/scores/many-features", test_many_features);
+  g_test_add_func ("/trendline/scores/wide-table", test_wide_table);
 
   return g_test_run ();
 }
