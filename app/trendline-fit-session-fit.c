@@ -136,6 +136,7 @@ static void
 on_summed (GObject *source, GAsyncResult *result, gpointer data)
 {
   GTask *task = data;
+  TrendlineFitSession *self = g_task_get_source_object (task);
   Fit *fit = g_task_get_task_data (task);
   g_autoptr (AprCrossProducts) sums = NULL;
   GError *error = NULL;
@@ -147,7 +148,10 @@ on_summed (GObject *source, GAsyncResult *result, gpointer data)
   if (error != NULL)
     trendline_fit_session_fail (task, error);
   else if (fit->is_search)
-    trendline_fit_session_begin_search (task, g_steal_pointer (&fit->folds), fit->model, fit->choice);
+    {
+      self->n_dropped = apr_table_reader_get_n_dropped (fit->reader);
+      trendline_fit_session_begin_search (task, g_steal_pointer (&fit->folds), fit->model, fit->choice);
+    }
   else
     solve (task, sums);
 }

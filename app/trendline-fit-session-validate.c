@@ -9,7 +9,7 @@
  * may have several minima. */
 static const double penalties[] = {
   0,   0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1,   3,   1e1, 3e1, 1e2, 3e2,
-  1e3, 3e3,   1e4,   3e4,  1e5,  3e5, 1e6, 3e6, 1e7, 3e7, 1e8, 3e8, 1e9,
+  1e3, 3e3,   1e4,   3e4,  1e5,  3e5, 1e6, 3e6, 1e7, 3e7, 1e8, 3e8, TRENDLINE_GREATEST_PENALTY,
 };
 
 /* An error that is greater by less than one part in a thousand is no worse. */

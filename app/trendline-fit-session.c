@@ -351,7 +351,7 @@ trendline_fit_session_get_score (TrendlineFitSession *self)
   return self->score;
 }
 
-/* How many rows the last fit, or the last predictions, passed over, as they miss a number. */
+/* How many rows the last fit, search or predictions passed over. */
 guint64
 trendline_fit_session_get_n_dropped (TrendlineFitSession *self)
 {
@@ -369,8 +369,8 @@ trendline_fit_session_get_n_missing (TrendlineFitSession *self)
   return self->n_missing;
 }
 
-/* Cancels what is under way, which fails with %G_IO_ERROR_CANCELLED. The score of a fit that is done comes all the same:
- * see trendline_fit_session_clear_score(). */
+/* Cancels what is under way, which fails with %G_IO_ERROR_CANCELLED. The score of a fit that is done comes all the
+ * same: see trendline_fit_session_clear_score(). */
 void
 trendline_fit_session_cancel (TrendlineFitSession *self)
 {

@@ -30,6 +30,9 @@ typedef struct
   char *problem;   /* (nullable): why it cannot be told */
 } TrendlineScore;
 
+/* Of those that are tried in a search, and that the entry can show. */
+#define TRENDLINE_GREATEST_PENALTY 1e9
+
 #define TRENDLINE_TYPE_FIT_SESSION (trendline_fit_session_get_type ())
 
 G_DECLARE_FINAL_TYPE (TrendlineFitSession, trendline_fit_session, TRENDLINE, FIT_SESSION, GObject)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-format.h"
 
-#include <gtk/gtk.h>
 #include <math.h>
+
+#include <glib/gi18n.h>
+#include <gtk/gtk.h>
+
+#include "app/trendline-fit-session.h"
 
 /* A number as it is read from left to right, with its sign before it, also where texts are read from right to left. */
 char *
@@ -60,4 +64,37 @@ trendline_format_stars (double p)
     return ".";
 
   return "";
+}
+
+static char *
+tell_penalty (double penalty)
+{
+  /* The entry shows it in full, too. */
+  g_autofree char *plain = g_strdup_printf ("%.10g", penalty);
+  g_autofree char *number = trendline_format_isolate (plain);
+
+  if (penalty == 0)
+    return g_strdup (_ ("New rows are predicted best without a penalty"));
+  if (penalty == TRENDLINE_GREATEST_PENALTY)
+    {
+      /* Translators: a number follows */
+      return g_strdup_printf (_ ("The best penalty is the greatest that is tried: %s"), number);
+    }
+
+  /* Translators: a number follows */
+  return g_strdup_printf (_ ("New rows are predicted best with the penalty %s"), number);
+}
+
+/* What a search found, and how many rows it passed over. */
+char *
+trendline_format_found (double penalty, guint64 n_dropped)
+{
+  g_autofree char *found = tell_penalty (penalty);
+  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, n_dropped);
+
+  if (n_dropped == 0)
+    return g_steal_pointer (&found);
+
+  /* Translators: what is said of a penalty, and a number */
+  return g_strdup_printf (_ ("%s; rows passed over: %s"), found, number);
 }

@@ -13,4 +13,6 @@ char *trendline_format_p_value (double p) G_GNUC_WARN_UNUSED_RESULT;
 
 const char *trendline_format_stars (double p);
 
+char *trendline_format_found (double penalty, guint64 n_dropped) G_GNUC_WARN_UNUSED_RESULT;
+
 G_END_DECLS

@@ -406,20 +406,17 @@ static void
 on_ridge_found (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (TrendlineWindow) self = data;
-  g_autofree char *penalty = NULL;
   g_autofree char *message = NULL;
   GError *error = NULL;
-  double alpha;
 
   trendline_fit_session_find_ridge_finish (TRENDLINE_FIT_SESSION (source), result, &error);
   if (!check_fit (self, error))
     return;
 
-  alpha = apr_linear_regression_get_alpha (trendline_fit_session_get_options (self->session));
-  penalty = trendline_format_number (alpha);
-  /* Translators: a number follows */
-  message = g_strdup_printf (_ ("New rows are predicted best with the penalty %s"), penalty);
-  show_message (self, alpha > 0 ? message : _ ("New rows are predicted best without a penalty"));
+  message = trendline_format_found (
+    apr_linear_regression_get_alpha (trendline_fit_session_get_options (self->session)),
+    trendline_fit_session_get_n_dropped (self->session));
+  show_message (self, message);
 }
 
 static void

@@ -183,6 +183,24 @@ test_find (void)
 }
 
 static void
+test_find_more (void)
+{
+  g_auto (Opened) opened = open_text (
+    "x,y\n0,9\n2000,-3\n4000,7\n6000,-5\n8000,0\n10000,-5\n12000,-6\n14000,-1\n16000,8\n18000,-5\n");
+  g_autoptr (GFile) gaps = write_neighbour (&opened, "gaps.csv", "x,y\n0,0\n,8\n1,2\n2,4\n3,\n3,6\n4,8\n");
+
+  g_test_summary ("It is said that a greater penalty may be better, and that rows were passed over.");
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.find-ridge", NULL));
+  wait_for_label (opened.window, "The best penalty is the greatest that is tried: 1000000000");
+
+  trendline_window_open (TRENDLINE_WINDOW (opened.window), gaps);
+  wait_until_idle (opened.session);
+  trendline_fit_session_set_drop_missing (opened.session, TRUE);
+  g_assert_true (gtk_widget_activate_action (opened.window, "win.find-ridge", NULL));
+  wait_for_label (opened.window, "New rows are predicted best without a penalty; rows passed over: 2");
+}
+
+static void
 test_many_features (void)
 {
   g_autoptr (GString) text = g_string_new (NULL);
@@ -354,6 +372,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/pages/score", test_score);
 
   g_test_add_func ("/trendline/pages/find", test_find);
+  g_test_add_func ("/trendline/pages/find-more", test_find_more);
 
   g_test_add_func ("/trendline/pages/many-features", test_many_features);
   g_test_add_func ("/trendline/pages/many-texts", test_many_texts);
