@@ -62,20 +62,17 @@ trendline_fit_session_clear_score (TrendlineFitSession *self)
     set_score (self, NULL);
 }
 
-/* The root of the mean of the squared errors; roots of squares are added so that none is too large for a double. */
 static TrendlineScore
-summarise (AprTensor *errors)
+summarise (Validation *self, AprTensor *errors)
 {
-  TrendlineScore score = { 0 };
-  const gsize n = apr_tensor_get_n_elements (errors);
+  TrendlineScore score = { .error = trendline_fold_sums_combine (self->sums, errors) };
   gsize i;
 
   score.least = score.greatest = apr_tensor_get_double (errors, 0, NULL);
-  for (i = 0; i < n; i++)
+  for (i = 1; i < apr_tensor_get_n_elements (errors); i++)
     {
       const double error = apr_tensor_get_double (errors, i, NULL);
 
-      score.error = hypot (score.error, error / sqrt ((double) n));
       score.least = MIN (score.least, error);
       score.greatest = MAX (score.greatest, error);
     }
@@ -99,7 +96,7 @@ on_scored (GObject *source, GAsyncResult *result, gpointer data)
 
   score = g_new0 (TrendlineScore, 1);
   if (errors != NULL)
-    *score = summarise (errors);
+    *score = summarise (g_task_get_task_data (G_TASK (result)), errors);
   else
     {
       score->error = NAN;
@@ -207,7 +204,7 @@ search_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *can
           g_task_return_error (task, error);
           return;
         }
-      found[i] = summarise (errors).error;
+      found[i] = summarise (validation, errors).error;
       least = MIN (least, found[i]);
       trendline_fit_session_send_fraction (task, TRENDLINE_READING +
                                                    (1 - TRENDLINE_READING) * (double) (i + 1) / (double) n);

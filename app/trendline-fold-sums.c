@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/trendline-fold-sums.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <glib/gi18n.h>
@@ -27,6 +28,7 @@ struct _TrendlineFoldSums
   GRand *random;
   gsize order[N_FOLDS]; /* in which the next rows are dealt out */
   guint64 n_dealt;
+  double roots[N_FOLDS]; /* of the sums of weights, which may be too large for a double */
 
   double *gathered[N_FOLDS]; /* (nullable): X, y and the weights of rows that are not summed yet */
   gsize n_gathered[N_FOLDS];
@@ -183,6 +185,7 @@ trendline_fold_sums_add (TrendlineFoldSums *self,
 
       if (!ensure_room (self, fold, error))
         return FALSE;
+      self->roots[fold] = hypot (self->roots[fold], row_weights != NULL ? sqrt (row_weights[i]) : 1);
       to = self->gathered[fold];
       memcpy (to + self->n_gathered[fold] * shape[1], features + i * shape[1], shape[1] * sizeof *to);
       to += self->n_rows * shape[1] + self->n_gathered[fold];
@@ -218,6 +221,21 @@ trendline_fold_sums_finish (TrendlineFoldSums *self, GCancellable *cancellable, 
     }
 
   return g_steal_pointer (&total);
+}
+
+double
+trendline_fold_sums_combine (TrendlineFoldSums *self, AprTensor *errors)
+{
+  double error = 0;
+  double root = 0;
+  gsize i;
+
+  for (i = 0; i < N_FOLDS; i++)
+    root = hypot (root, self->roots[i]);
+  for (i = 0; i < N_FOLDS; i++)
+    error = hypot (error, apr_tensor_get_double (errors, i, NULL) * (self->roots[i] / root));
+
+  return error;
 }
 
 gboolean

@@ -56,6 +56,9 @@ gboolean trendline_fold_sums_check_features (gsize n_features, GError **error);
 AprFolds *
 trendline_fold_sums_create_folds (TrendlineFoldSums *self, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The root of the mean squared error of all rows, by their weights, from that of each fold. */
+double trendline_fold_sums_combine (TrendlineFoldSums *self, AprTensor *errors);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrendlineFoldSums, trendline_fold_sums_free)
 
 G_END_DECLS
