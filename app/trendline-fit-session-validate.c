@@ -100,7 +100,10 @@ on_scored (GObject *source, GAsyncResult *result, gpointer data)
   else
     {
       score->error = NAN;
-      score->problem = g_strdup (error->message);
+      /* What other errors say is not for people. */
+      score->problem = g_strdup (error->domain == TRENDLINE_FOLDS_ERROR
+                                   ? error->message
+                                   : _ ("It cannot be told how well new rows are predicted."));
     }
   set_score (self, score);
 }
