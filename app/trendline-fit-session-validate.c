@@ -62,28 +62,11 @@ trendline_fit_session_clear_score (TrendlineFitSession *self)
     set_score (self, NULL);
 }
 
-static TrendlineScore
-summarise (Validation *self, AprTensor *errors)
-{
-  TrendlineScore score = { .error = trendline_fold_sums_combine (self->sums, errors) };
-  gsize i;
-
-  score.least = score.greatest = apr_tensor_get_double (errors, 0, NULL);
-  for (i = 1; i < apr_tensor_get_n_elements (errors); i++)
-    {
-      const double error = apr_tensor_get_double (errors, i, NULL);
-
-      score.least = MIN (score.least, error);
-      score.greatest = MAX (score.greatest, error);
-    }
-
-  return score;
-}
-
 static void
 on_scored (GObject *source, GAsyncResult *result, gpointer data)
 {
   TrendlineFitSession *self = TRENDLINE_FIT_SESSION (source);
+  Validation *validation = g_task_get_task_data (G_TASK (result));
   g_autoptr (AprTensor) errors = NULL;
   g_autoptr (GError) error = NULL;
   TrendlineScore *score;
@@ -96,7 +79,7 @@ on_scored (GObject *source, GAsyncResult *result, gpointer data)
 
   score = g_new0 (TrendlineScore, 1);
   if (errors != NULL)
-    *score = summarise (g_task_get_task_data (G_TASK (result)), errors);
+    score->error = trendline_fold_sums_combine (validation->sums, errors);
   else
     {
       score->error = NAN;
@@ -207,7 +190,7 @@ search_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *can
           g_task_return_error (task, error);
           return;
         }
-      found[i] = summarise (validation, errors).error;
+      found[i] = trendline_fold_sums_combine (validation->sums, errors);
       least = MIN (least, found[i]);
       trendline_fit_session_send_fraction (task, TRENDLINE_READING +
                                                    (1 - TRENDLINE_READING) * (double) (i + 1) / (double) n);

@@ -24,10 +24,8 @@ GType trendline_fit_state_get_type (void);
  * the units of the target. */
 typedef struct
 {
-  double error;    /* NaN until it is known, or if it cannot be told */
-  double least;    /* of a fold of the rows */
-  double greatest; /* of a fold of the rows */
-  char *problem;   /* (nullable): why it cannot be told */
+  double error;  /* NaN until it is known, or if it cannot be told */
+  char *problem; /* (nullable): why it cannot be told */
 } TrendlineScore;
 
 /* Of those that are tried in a search, and that the entry can show. */

@@ -21,7 +21,6 @@ struct _TrendlineModelPage
   GtkColumnView *view;
   GtkSortListModel *terms; /* (unowned) the list that the view shows */
   GtkLabel *score;         /* (unowned) (nullable) how well new rows are predicted */
-  GtkLabel *score_range;   /* (unowned) of the folds, where there is a score */
 };
 
 G_DEFINE_FINAL_TYPE (TrendlineModelPage, trendline_model_page, ADW_TYPE_BIN)
@@ -174,39 +173,21 @@ add_figure (TrendlineModelPage *self, const char *name, char *value)
 static void
 show_score (TrendlineModelPage *self, const TrendlineScore *score)
 {
-  const gboolean is_known = score->problem == NULL && !isnan (score->error);
+  const gboolean is_known = score->problem != NULL || !isnan (score->error);
   g_autofree char *error = trendline_format_number (score->error);
-  g_autofree char *range = NULL;
 
-  gtk_label_set_label (self->score, is_known || score->problem != NULL ? error : "…");
-  if (is_known)
-    {
-      g_autofree char *least = trendline_format_number (score->least);
-      g_autofree char *greatest = trendline_format_number (score->greatest);
-
-      /* Translators: a range, such as “12.3 to 14.5” */
-      range = g_strdup_printf (_ ("%s to %s"), least, greatest);
-    }
-  gtk_label_set_label (self->score_range, range != NULL ? range : "");
+  gtk_label_set_label (self->score, is_known ? error : "…");
 }
 
 static void
 add_score (TrendlineModelPage *self, const TrendlineScore *score)
 {
-  GtkWidget *range = gtk_label_new (NULL);
-  GtkWidget *box;
+  const char *meaning = _ ("How far predictions are off for rows that the model has not seen");
 
   self->score = add_figure (self, _ ("Error for New Rows"), g_strdup (""));
-  self->score_range = GTK_LABEL (range);
-  box = gtk_widget_get_parent (GTK_WIDGET (self->score));
-  gtk_widget_set_tooltip_text (
-    box, _ ("How far predictions are off for rows that the model has not seen: for all, "
-            "and for each of five parts of the table"));
-  gtk_label_set_xalign (GTK_LABEL (range), 0);
-  gtk_label_set_selectable (GTK_LABEL (range), TRUE);
-  gtk_widget_add_css_class (range, "caption");
-  gtk_widget_add_css_class (range, "numeric");
-  gtk_box_append (GTK_BOX (box), range);
+  gtk_widget_set_tooltip_text (gtk_widget_get_parent (GTK_WIDGET (self->score)), meaning);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->score), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, meaning,
+                                  -1);
   show_score (self, score);
 }
 
@@ -218,7 +199,7 @@ show_figures (TrendlineModelPage *self,
 {
   GtkWidget *child;
 
-  self->score = self->score_range = NULL;
+  self->score = NULL;
   while ((child = gtk_widget_get_first_child (GTK_WIDGET (self->figures))) != NULL)
     gtk_flow_box_remove (self->figures, child);
 

@@ -127,6 +127,7 @@ test_score (void)
   g_auto (Opened) opened = open_text ("x,y\n0,0\n1,2\n2,1\n3,4\n4,4\n");
   g_autoptr (GFile) model = get_neighbour (&opened, "model.safetensors");
   g_autoptr (GFile) few = write_neighbour (&opened, "few.csv", "x,y\n0,0\n1,2\n2,1\n");
+  GtkWidget *label;
 
   g_test_summary (
     "How far predictions are off for new rows, or why that cannot be told, comes after the fit.");
@@ -135,7 +136,11 @@ test_score (void)
   wait_for_label (opened.window, "Error for New Rows");
   /* Each row is set aside once: the residuals, divided by 1 less the leverages, are those of the other lines. */
   wait_for_label (opened.window, "1.03559");
-  wait_for_label (opened.window, "0.5 to 1.5");
+  label = find_label (opened.window, "1.03559");
+  g_assert_true (
+    gtk_test_accessible_has_relation (GTK_ACCESSIBLE (label), GTK_ACCESSIBLE_RELATION_LABELLED_BY));
+  g_assert_true (
+    gtk_test_accessible_has_property (GTK_ACCESSIBLE (label), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION));
 
   trendline_window_save_model (TRENDLINE_WINDOW (opened.window), model);
   wait_for_label (opened.window, "The model is saved");

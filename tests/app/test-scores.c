@@ -100,14 +100,10 @@ test_longley (void)
   /* With the Mersenne Twister to deal the rows out, seeded with 5. One of the folds has four rows, others three. */
   found = score (session);
   assert_near (found->error, 411.73006770895455);
-  assert_near (found->least, 268.1520761137641);
-  assert_near (found->greatest, 517.1722167791619);
 
   apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 100);
   found = score (session);
   assert_near (found->error, 718.1977749516849);
-  assert_near (found->least, 402.5308728289978);
-  assert_near (found->greatest, 1066.6980308118532);
 }
 
 static void
@@ -122,8 +118,6 @@ test_weights (void)
   trendline_fit_session_set_weight (session, "w");
   found = score (session);
   assert_near (found->error, 1.8986762769003416);
-  assert_near (found->least, 0.6815642458100559);
-  assert_near (found->greatest, 2.6983240223463687);
 
   remove_tree (folder);
 }
