@@ -47,7 +47,14 @@ succeed (GTask *task, AprRegressionStatistics *statistics)
 {
   TrendlineFitSession *self = g_task_get_source_object (task);
   Fit *fit = g_task_get_task_data (task);
+  GError *error = NULL;
 
+  /* It may have been cancelled when the model was done already. */
+  if (g_cancellable_set_error_if_cancelled (g_task_get_cancellable (task), &error))
+    {
+      trendline_fit_session_fail (task, error);
+      return;
+    }
   self->n_dropped = apr_table_reader_get_n_dropped (fit->reader);
   g_object_freeze_notify (G_OBJECT (self));
   trendline_fit_session_set_results (self, fit->model, statistics, fit->rows.target, fit->rows.weight);

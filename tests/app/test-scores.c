@@ -263,6 +263,28 @@ test_clear (void)
   assert_near (score (session)->error, 718.1977749516849);
 }
 
+static void
+cancel_at_end (TrendlineFitSession *session)
+{
+  if (trendline_fit_session_get_fraction (session) == 1)
+    trendline_fit_session_cancel (session);
+}
+
+static void
+test_cancel_at_end (void)
+{
+  g_autoptr (TrendlineFitSession) session = open_longley ();
+  g_autoptr (GError) error = NULL;
+
+  g_test_summary ("A fit that is cancelled when it is done, but before that is told, changes nothing.");
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (session), 100);
+  g_signal_connect (session, "notify::fraction", G_CALLBACK (cancel_at_end), NULL);
+  g_assert_false (fit (session, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_null (trendline_fit_session_get_model (session));
+  g_assert_null (trendline_fit_session_get_score (session));
+}
+
 static double
 get_alpha (TrendlineFitSession *session)
 {
@@ -585,6 +607,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/scores/few-rows", test_few_rows);
   g_test_add_func ("/trendline/scores/models-without", test_models_without);
   g_test_add_func ("/trendline/scores/cancel", test_cancel);
+  g_test_add_func ("/trendline/scores/cancel-at-end", test_cancel_at_end);
   g_test_add_func ("/trendline/scores/clear", test_clear);
   g_test_add_func ("/trendline/scores/ridge", test_ridge);
   g_test_add_func ("/trendline/scores/ridge/least", test_least_ridge);
