@@ -158,7 +158,7 @@ on_found (GObject *source, GAsyncResult *result, gpointer data)
   if (best != NULL && !g_variant_equal (validation->choice, self->choice))
     g_set_error (&error, TRENDLINE_FOLDS_ERROR, TRENDLINE_FOLDS_ERROR_CHANGED,
                  _ ("The choices were changed during the search."));
-  if (error != NULL)
+  if (best == NULL || error != NULL)
     {
       trendline_fit_session_fail (task, error);
       return;
