@@ -74,15 +74,15 @@ tell_penalty (double penalty)
   g_autofree char *number = trendline_format_isolate (plain);
 
   if (penalty == 0)
-    return g_strdup (_ ("New rows are predicted best without a penalty"));
+    return g_strdup (_ ("Best without a penalty"));
   if (penalty == TRENDLINE_GREATEST_PENALTY)
     {
       /* Translators: a number follows */
-      return g_strdup_printf (_ ("The best penalty is the greatest that is tried: %s"), number);
+      return g_strdup_printf (_ ("Best penalty: %s, the greatest that is tried"), number);
     }
 
   /* Translators: a number follows */
-  return g_strdup_printf (_ ("New rows are predicted best with the penalty %s"), number);
+  return g_strdup_printf (_ ("Best penalty: %s"), number);
 }
 
 /* What a search found, and how many rows it passed over. */

@@ -7,6 +7,7 @@
 
 #include "app/trendline-format.h"
 #include "app/trendline-heading.h"
+#include "app/trendline-term.h"
 
 /* More names would leave no room for the terms. */
 #define MAX_NAMES 5
@@ -25,7 +26,7 @@ struct _TrendlineModelPage
 
 G_DEFINE_FINAL_TYPE (TrendlineModelPage, trendline_model_page, ADW_TYPE_BIN)
 
-/* A column of the list of terms: what it shows is a property of AprTerm. */
+/* A column of the list of terms: what it shows is a property of TrendlineTerm. */
 typedef struct
 {
   const char *title;
@@ -97,7 +98,7 @@ static void
 add_column (TrendlineModelPage *self, const TermColumn *column)
 {
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
-  GtkExpression *expression = gtk_property_expression_new (APR_TYPE_TERM, NULL, column->property);
+  GtkExpression *expression = gtk_property_expression_new (TRENDLINE_TYPE_TERM, NULL, column->property);
   g_autoptr (GtkColumnViewColumn) view_column = NULL;
   g_autoptr (GtkSorter) sorter = NULL;
 
@@ -279,10 +280,11 @@ on_results (TrendlineFitSession *session, GParamSpec *pspec, TrendlineModelPage 
   AprLinearRegression *model = trendline_fit_session_get_model (session);
   AprRegressionStatistics *statistics = trendline_fit_session_get_statistics (session);
   const TrendlineScore *score = trendline_fit_session_get_score (session);
+  g_autoptr (GListModel) terms = model != NULL ? trendline_term_list_new (model, statistics) : NULL;
 
   gtk_stack_set_visible_child_name (self->stack, model != NULL ? "model" : "empty");
   /* The view keeps its rows, and fills them anew: to make them takes longer than a frame has. */
-  gtk_sort_list_model_set_model (self->terms, G_LIST_MODEL (statistics));
+  gtk_sort_list_model_set_model (self->terms, terms);
   if (model == NULL)
     return;
 

@@ -158,6 +158,22 @@ test_score (void)
 }
 
 static void
+test_penalty (void)
+{
+  g_auto (Opened) opened = open_text ("x,y\n0,0\n1,2\n2,1\n3,4\n4,4\n");
+
+  g_test_summary ("The coefficients of a model that has no statistics are listed, too.");
+  apr_linear_regression_set_alpha (trendline_fit_session_get_options (opened.session), 10);
+  fit_opened (&opened);
+  show_page (&opened, "model");
+  /* The slope is 10 / (10 + 10), and the means are 2 and 2.2. */
+  wait_for_label (opened.window, "0.5");
+  wait_for_label (opened.window, "1.2");
+  wait_for_label (opened.window,
+                  "There are no errors and no intervals for a model with a penalty or with bounds.");
+}
+
+static void
 test_find (void)
 {
   g_auto (Opened) opened = open_text ("x,y\n0,9\n1,-3\n2,7\n3,-5\n4,0\n5,-5\n6,-6\n7,-1\n8,8\n9,-5\n");
@@ -169,7 +185,7 @@ test_find (void)
   g_test_summary ("A button finds the penalty, and sets the entry, which can be undone.");
   press (sidebar, "Find");
   g_assert_cmpint (trendline_fit_session_get_state (opened.session), !=, TRENDLINE_FIT_STATE_IDLE);
-  wait_for_label (opened.window, "New rows are predicted best with the penalty 1000");
+  wait_for_label (opened.window, "Best penalty: 1000");
   g_assert_cmpfloat (gtk_spin_button_get_value (spin), ==, 1000);
   g_assert_true (gtk_widget_activate_action (opened.window, "win.undo", NULL));
   g_assert_cmpfloat (gtk_spin_button_get_value (spin), ==, 0);
@@ -178,7 +194,7 @@ test_find (void)
   wait_until_idle (opened.session);
   gtk_spin_button_set_value (spin, 3);
   press (sidebar, "Find");
-  wait_for_label (opened.window, "New rows are predicted best without a penalty");
+  wait_for_label (opened.window, "Best without a penalty");
   g_assert_cmpfloat (gtk_spin_button_get_value (spin), ==, 0);
 
   trendline_window_open (TRENDLINE_WINDOW (opened.window), few);
@@ -196,13 +212,13 @@ test_find_more (void)
 
   g_test_summary ("It is said that a greater penalty may be better, and that rows were passed over.");
   g_assert_true (gtk_widget_activate_action (opened.window, "win.find-ridge", NULL));
-  wait_for_label (opened.window, "The best penalty is the greatest that is tried: 1000000000");
+  wait_for_label (opened.window, "Best penalty: 1000000000, the greatest that is tried");
 
   trendline_window_open (TRENDLINE_WINDOW (opened.window), gaps);
   wait_until_idle (opened.session);
   trendline_fit_session_set_drop_missing (opened.session, TRUE);
   g_assert_true (gtk_widget_activate_action (opened.window, "win.find-ridge", NULL));
-  wait_for_label (opened.window, "New rows are predicted best without a penalty; rows passed over: 2");
+  wait_for_label (opened.window, "Best without a penalty; rows passed over: 2");
 }
 
 static void
@@ -375,6 +391,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trendline/pages/dependent", test_dependent);
 
   g_test_add_func ("/trendline/pages/score", test_score);
+  g_test_add_func ("/trendline/pages/penalty", test_penalty);
 
   g_test_add_func ("/trendline/pages/find", test_find);
   g_test_add_func ("/trendline/pages/find-more", test_find_more);
