@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/apr-test.h"
-
-#include <math.h>
+#include "tests/statistics-test.h"
 
 /* Diagnostics of samples that the fit all but goes through. */
-
-static void
-assert_relative (double actual, double expected, double tolerance)
-{
-  if (!(fabs (actual - expected) <= tolerance * fabs (expected)))
-    g_error ("%.17g is not %.17g", actual, expected);
-}
 
 /* The samples 0, 1, 2 and 3 of one feature and one that is so far away that its leverage is 1 but for rounding. Without
  * it, the line has the residuals 1, -1, -1 and 1, and its leverage would be w (1/4 + (x - 3/2)² / 5). */
@@ -41,14 +32,14 @@ test_far (void)
       g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, weights, NULL, &error));
       diagnostics = apr_linear_regression_diagnose (model, x, y, weights, 0, NULL, &error);
       g_assert_no_error (error);
-      assert_relative (element (apr_regression_diagnostics_get_leverages (diagnostics), 4),
-                       distance / (1 + distance), 1e-14);
-      assert_relative (element (apr_regression_diagnostics_get_standardized_residuals (diagnostics), 4),
-                       standardized, 1e-14);
-      assert_relative (element (apr_regression_diagnostics_get_studentized_residuals (diagnostics), 4),
-                       copysign (sqrt (more * 2 / 4), beside), 1e-14);
-      assert_relative (element (apr_regression_diagnostics_get_cooks_distances (diagnostics), 4),
-                       standardized * standardized * distance / 2, 1e-14);
+      assert_close (element (apr_regression_diagnostics_get_leverages (diagnostics), 4),
+                    distance / (1 + distance), 1e-14);
+      assert_close (element (apr_regression_diagnostics_get_standardized_residuals (diagnostics), 4),
+                    standardized, 1e-14);
+      assert_close (element (apr_regression_diagnostics_get_studentized_residuals (diagnostics), 4),
+                    copysign (sqrt (more * 2 / 4), beside), 1e-14);
+      assert_close (element (apr_regression_diagnostics_get_cooks_distances (diagnostics), 4),
+                    standardized * standardized * distance / 2, 1e-14);
     }
 }
 
@@ -65,7 +56,7 @@ test_leverage_of_one (void)
   g_assert_true (apr_estimator_fit (APR_ESTIMATOR (model), x, y, NULL, NULL, &error));
   diagnostics = apr_linear_regression_diagnose (model, x, y, NULL, 0, NULL, &error);
   g_assert_no_error (error);
-  assert_relative (element (apr_regression_diagnostics_get_leverages (diagnostics), 4), 1, 1e-14);
+  assert_close (element (apr_regression_diagnostics_get_leverages (diagnostics), 4), 1, 1e-14);
   g_assert_true (isnan (element (apr_regression_diagnostics_get_standardized_residuals (diagnostics), 4)));
   g_assert_true (isnan (element (apr_regression_diagnostics_get_studentized_residuals (diagnostics), 4)));
   g_assert_true (isnan (element (apr_regression_diagnostics_get_cooks_distances (diagnostics), 4)));
